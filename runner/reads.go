@@ -54,7 +54,8 @@ func (r *readings) note(t plan.Task, at place.Place, rec reads.Record) (doubt st
 	}
 	if at.World != nil {
 		now.list, now.why = at.World.Of(rec, at.Root, at.From)
-		run := files.Run{Since: at.Made, InPlace: !at.IsView(), Wrote: madeBy(rec, at.Root, at.From)}
+		run := files.RunOf(rec, at.Root, at.From)
+		run.Since, run.InPlace = at.Made, !at.IsView()
 		if name, isOther := at.World.ChangedMeanwhile(now.list, run); isOther {
 			doubt = fmt.Sprintf("%q changed while it ran; run it again", name)
 		}
@@ -74,19 +75,6 @@ func (r *readings) of(task string) (reading, bool) {
 	defer r.mu.Unlock()
 	found, ok := r.last[task]
 	return found, ok
-}
-
-// madeBy returns the paths below some roots that a task made, changed or removed.
-func madeBy(rec reads.Record, roots ...string) map[string]bool {
-	wrote := map[string]bool{}
-	for _, a := range rec.Accesses {
-		for _, root := range roots {
-			if rel, err := filepath.Rel(root, a.Name); err == nil && a.Wrote && filepath.IsLocal(rel) {
-				wrote[filepath.ToSlash(rel)] = true
-			}
-		}
-	}
-	return wrote
 }
 
 // usedFiles lists the files below a root that a task opened or ran, by their paths.

@@ -109,29 +109,34 @@ func (b *book) use(tid int, name []byte, u use, follow bool) (making []*entry) {
 func (b *book) resolve(tid int, name string) *target {
 	b.follows = maxFollows
 	to := &target{}
-	keep := func(entries *[]*entry, name string) {
+	keep := func(entries *[]*entry, name string, isThere bool) {
 		if e := b.keep(name); e != nil && !slices.Contains(*entries, e) {
 			*entries = append(*entries, e)
+			e.Seen = e.Seen || isThere && !e.seen
 		}
-	}
-	if plain, ok := withoutDots(name); ok {
-		keep(&to.names, plain)
 	}
 	way := b.step(tid, name)
+	end := way
 	if !way.lost {
-		keep(&to.names, way.path)
-		end := b.follow(tid, way)
-		for _, link := range end.links[len(way.links):] {
-			keep(&to.links, link)
-		}
+		end = b.follow(tid, way)
 		to.isLink = len(end.links) > len(way.links)
+	}
+	isThere := to.isLink || !end.lost && !end.missing
+	if plain, ok := withoutDots(name); ok {
+		keep(&to.names, plain, isThere)
+	}
+	if !way.lost {
+		keep(&to.names, way.path, isThere)
+		for _, link := range end.links[len(way.links):] {
+			keep(&to.links, link, true)
+		}
 		if !end.lost && to.isLink {
-			keep(&to.ends, end.path)
+			keep(&to.ends, end.path, !end.missing)
 		}
 		way.fleeting = way.fleeting || end.fleeting
 	}
 	for _, link := range way.links {
-		keep(&to.steps, link)
+		keep(&to.steps, link, true)
 	}
 	if !way.fleeting {
 		if len(b.targets) >= maxRemembered {

@@ -12,6 +12,9 @@ type Access struct {
 	// MadeFirst reports that the task made the name before it used it in any other way. So
 	// what it found there later is its own work.
 	MadeFirst bool
+	// Seen reports that the name was there when it was first used. What came later, and what a name leads to that
+	// led elsewhere before, is not looked at again.
+	Seen bool
 }
 
 // A Record lists the names that a task used below the given folders.

@@ -21,6 +21,7 @@ type walked struct {
 	path     string
 	links    []string // the links that were followed
 	lost     bool     // the name leads to nothing that has a name
+	missing  bool     // after follow: nothing is there
 	fleeting bool     // the same name may soon lead elsewhere: it is below /proc
 }
 
@@ -74,6 +75,7 @@ func (b *book) follow(tid int, w walked) walked {
 		b.doubt("a name is too long to be followed")
 	}
 	to, err := os.Readlink(w.path)
+	w.missing = errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR)
 	if err != nil { // mostly: it is no link, or it is missing
 		return w
 	}

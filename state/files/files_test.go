@@ -79,6 +79,9 @@ func (c checkout) world() files.World {
 }
 
 // opened returns a record of names below the checkout that were opened.
+// ranSince returns a run in the checkout itself that wrote nothing.
+func ranSince(since time.Time) files.Run { return files.Run{Since: since, InPlace: true} }
+
 func (c checkout) opened(names ...string) reads.Record {
 	var rec reads.Record
 	for _, n := range names {
@@ -165,6 +168,25 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// A file that is not of the side, and that was there when the task first used it, makes the list partial: the list says
+// that nothing is there. A file of the task itself does not.
+func TestOfAFileOfSomebodyElse(t *testing.T) {
+	c := newCheckout(t)
+	for wrote, want := range map[string]string{"": `it found "cache/x", which is not of its side`, "cache/x": "", "cache": "", "cach": `it found "cache/x", which is not of its side`} {
+		rec := reads.Record{Accesses: []reads.Access{{Name: filepath.Join(c.dir, "cache/x"), Opened: true, Seen: true}}}
+		if wrote != "" {
+			rec.Accesses = append(rec.Accesses, reads.Access{Name: filepath.Join(c.dir, wrote), Wrote: true})
+		}
+		if list, partial := c.world().Of(rec, c.dir, c.dir); partial != want || list[len(list)-1].Found != "missing" {
+			t.Errorf("wrote %q: got %q, want %q", wrote, partial, want)
+		}
+	}
+	rec := c.opened("cache/x")
+	if _, partial := c.world().Of(rec, c.dir, c.dir); partial != "" {
+		t.Errorf("a vain look-up: got %q", partial)
+	}
+}
+
 // What a task reads below a folder that it moved has another name, unless it made the folder.
 func TestOfAMovedFolder(t *testing.T) {
 	c := newCheckout(t)
@@ -218,16 +240,16 @@ func TestChangedOnDisk(t *testing.T) {
 	c := newCheckout(t)
 	w := c.world()
 	list, _ := w.Of(c.opened("tool.py", "conf", "run", "gone"), c.dir, c.dir)
-	nobody := map[string]bool{}
-	if name, isOther := w.ChangedMeanwhile(list, files.Run{Since: began(t), InPlace: true, Wrote: nobody}); isOther {
+	if name, isOther := w.ChangedMeanwhile(list, ranSince(began(t))); isOther {
 		t.Errorf("nothing changed, got %q", name)
 	}
 	since := began(t)
 	c.write("tool.py", "2")
-	if name, _ := w.ChangedMeanwhile(list, files.Run{Since: since, InPlace: true, Wrote: nobody}); name != "tool.py" {
+	if name, _ := w.ChangedMeanwhile(list, ranSince(since)); name != "tool.py" {
 		t.Errorf("got %q", name)
 	}
-	own := files.Run{Since: since, InPlace: true, Wrote: map[string]bool{"tool.py": true}}
+	own := files.RunOf(reads.Record{Accesses: []reads.Access{{Name: filepath.Join(c.dir, "tool.py"), Wrote: true}}}, c.dir)
+	own.Since, own.InPlace = since, true
 	if name, isOther := w.ChangedMeanwhile(list, own); isOther {
 		t.Errorf("the task wrote it, got %q", name)
 	}
@@ -246,9 +268,8 @@ func TestChangedOnDiskConverted(t *testing.T) {
 	}
 	w := files.World{Tree: tree, Root: c.dir}
 	list, _ := w.Of(c.opened("tool.py", "README"), c.dir, c.dir)
-	nobody := map[string]bool{}
 	since := began(t)
-	if name, isOther := w.ChangedMeanwhile(list, files.Run{Since: since, InPlace: true, Wrote: nobody}); isOther {
+	if name, isOther := w.ChangedMeanwhile(list, ranSince(since)); isOther {
 		t.Errorf("nothing changed, got %q", name)
 	}
 	c.write("README", "other")
@@ -256,7 +277,7 @@ func TestChangedOnDiskConverted(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(c.dir, "README"), later, later); err != nil {
 		t.Fatal(err)
 	}
-	if name, _ := w.ChangedMeanwhile(list, files.Run{Since: since, InPlace: true, Wrote: nobody}); name != "README" {
+	if name, _ := w.ChangedMeanwhile(list, ranSince(since)); name != "README" {
 		t.Errorf("got %q", name)
 	}
 }

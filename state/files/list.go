@@ -48,10 +48,12 @@ func (l List) Paths() []string {
 
 // Of returns what a task read of a world whose files it found below a root. Partial says why the
 // list does not hold all; "" if it does. Other is a folder with the checkout itself, when the task
-// started elsewhere: what it read there, except files that git ignores, makes the list partial.
+// started elsewhere: what it read there, except files that git ignores, makes the list partial. So does a file that
+// somebody else laid in the checkout before.
 func (w World) Of(rec reads.Record, root, other string) (l List, partial string) {
 	partial = rec.Partial
 	lists := map[string]bool{}
+	run := RunOf(rec, root, other)
 	for _, a := range rec.Accesses {
 		path, inside := below(a.Name, root)
 		if !inside && other != root {
@@ -75,6 +77,9 @@ func (w World) Of(rec reads.Record, root, other string) (l List, partial string)
 	for path, isOpened := range lists {
 		r := Read{Path: path, Lists: isOpened && w.isFolder(path)}
 		r.Found = w.Found(path, r.Lists)
+		if r.Found == missing && run.seen[path] && !run.hasWritten(path) {
+			partial = fmt.Sprintf("it found %q, which is not of its side", path)
+		}
 		l = append(l, r)
 	}
 	slices.SortFunc(l, func(a, b Read) int { return strings.Compare(a.Path, b.Path) })

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/reads"
 	"github.com/app-sre/prcheck/world"
 )
 
@@ -16,8 +17,33 @@ import (
 type Run struct {
 	Since   time.Time // before it began
 	InPlace bool      // it ran in the checkout itself; a view has only the files of Others in common with it
-	// Wrote lists the paths that it made, changed or removed.
-	Wrote map[string]bool
+
+	wrote map[string]bool // the paths that it made, changed or removed
+	seen  map[string]bool // the paths at which something was when it first used them
+}
+
+// RunOf returns the run of a record, of which only paths below some roots count.
+func RunOf(rec reads.Record, roots ...string) Run {
+	run := Run{wrote: map[string]bool{}, seen: map[string]bool{}}
+	for _, a := range rec.Accesses {
+		for _, root := range roots {
+			if path, inside := below(a.Name, root); inside {
+				run.wrote[path] = run.wrote[path] || a.Wrote
+				run.seen[path] = run.seen[path] || a.Seen
+			}
+		}
+	}
+	return run
+}
+
+// hasWritten reports whether the task made, changed or removed a path or a folder above it.
+func (r Run) hasWritten(name string) bool {
+	for ; name != "."; name = path.Dir(name) {
+		if r.wrote[name] {
+			return true
+		}
+	}
+	return false
 }
 
 // tick is by how much the time of a change of a file may be behind the clock.
@@ -32,7 +58,7 @@ func (w World) ChangedMeanwhile(l List, run Run) (name string, ok bool) {
 	run.Since = run.Since.Add(-tick)
 	for _, r := range l {
 		isOther := w.IsOther(r.Path)
-		if run.Wrote[r.Path] || path.Base(r.Path) == ".git" || !isOther && !run.InPlace {
+		if run.wrote[r.Path] || path.Base(r.Path) == ".git" || !isOther && !run.InPlace {
 			continue
 		}
 		if w.changedMeanwhile(r, run) || w.movedMeanwhile(r.Path, run) {
@@ -68,7 +94,7 @@ func (w World) fileChanged(f world.File, since time.Time) bool {
 func (w World) movedMeanwhile(name string, run Run) bool {
 	for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
 		info, err := os.Lstat(w.onDisk(folder))
-		if err == nil && info.IsDir() && isSince(info, run.Since) && info.ModTime().Before(run.Since) && !run.Wrote[folder] {
+		if err == nil && info.IsDir() && isSince(info, run.Since) && info.ModTime().Before(run.Since) && !run.wrote[folder] {
 			return true
 		}
 	}
@@ -85,7 +111,7 @@ func (w World) changedMeanwhile(r Read, run Run) bool {
 	case err != nil && isTracked:
 		return kind != world.Submodule
 	case err != nil:
-		return w.folderChanged(path.Dir(r.Path), run)
+		return run.seen[r.Path] && !run.hasWritten(r.Path) || w.folderChanged(path.Dir(r.Path), run)
 	case r.Lists:
 		return isTracked && w.lacks(r.Path, run) || w.folderChanged(r.Path, run)
 	case info.IsDir():
@@ -109,8 +135,8 @@ func (w World) folderChanged(folder string, run Run) bool {
 		return err != nil
 	}
 	isExplained := false
-	for name := range run.Wrote {
-		isExplained = isExplained || path.Dir(name) == folder && name != folder // it did so itself
+	for name, wrote := range run.wrote {
+		isExplained = isExplained || wrote && path.Dir(name) == folder && name != folder // it did so itself
 	}
 	entries, err := os.ReadDir(w.onDisk(folder))
 	if err != nil {
@@ -125,7 +151,7 @@ func (w World) folderChanged(folder string, run Run) bool {
 		case e.Name() == ".git" || !isSince(info, run.Since) || tracked[e.Name()] && info.IsDir():
 		case !tracked[e.Name()]:
 			isExplained = true
-		case !run.Wrote[path.Join(folder, e.Name())]:
+		case !run.wrote[path.Join(folder, e.Name())]:
 			return true
 		}
 	}
@@ -141,7 +167,7 @@ func (w World) lacks(folder string, run Run) bool {
 		delete(gone, e.Name())
 	}
 	for name := range gone {
-		if !run.Wrote[path.Join(folder, name)] {
+		if !run.wrote[path.Join(folder, name)] {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/reads"
 	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/world"
 )
@@ -54,6 +55,11 @@ func TestFirstChanged(t *testing.T) {
 func TestChangedMeanwhile(t *testing.T) {
 	remove := func(c checkout, name string) {
 		if err := os.Remove(filepath.Join(c.dir, name)); err != nil {
+			c.Fatal(err)
+		}
+	}
+	removeAll := func(c checkout, name string) {
+		if err := os.RemoveAll(filepath.Join(c.dir, name)); err != nil {
 			c.Fatal(err)
 		}
 	}
@@ -106,11 +112,18 @@ func TestChangedMeanwhile(t *testing.T) {
 		"the task removed a listed file":                 {"conf", func(c checkout) { remove(c, "conf/a.txt") }, "conf/a.txt", false, "", nil},
 		"a folder of ignored files moved away and back":  {"build/out.txt", func(c checkout) { c.rename("build", "aside"); c.rename("aside", "build") }, "", true, "build/out.txt", nil},
 		"an ignored file written and restored":           {"build/out.txt", func(c checkout) { c.write("build/out.txt", "2"); c.write("build/out.txt", "1") }, "", true, "build/out.txt", nil},
-		"an ignored file gone":                           {"build/out.txt", func(c checkout) { remove(c, "build/out.txt") }, "", true, "build/out.txt", nil},
-		"an ignored file that the task wrote":            {"build/out.txt", func(c checkout) { c.write("build/out.txt", "2") }, "build/out.txt", true, "", nil},
-		"another ignored file":                           {"build/out.txt", func(c checkout) { c.write("build/other.txt", "2") }, "", true, "", nil},
-		"a listed ignored folder, a name went":           {"build", func(c checkout) { remove(c, "build/other.txt") }, "", true, "build", nil},
-		"what an ignored folder lacks came and went":     {"build/gone", comesAndGoes("build/gone"), "", true, "build/gone", nil},
+		"an ignored file gone, where another one came":   {"build/out.txt", func(c checkout) { remove(c, "build/out.txt"); c.write("build/new.txt", "") }, "", true, "build/out.txt", nil},
+		"an ignored file gone with its folder, and the folder is back": {"build/out.txt", func(c checkout) {
+			removeAll(c, "build")
+			c.write("build/new.txt", "")
+		}, "", true, "build/out.txt", nil},
+		"the task removed an ignored file":           {"build/out.txt", func(c checkout) { remove(c, "build/out.txt") }, "build/out.txt", true, "", nil},
+		"the task removed the folder of a file":      {"build/out.txt", func(c checkout) { removeAll(c, "build") }, "build", true, "", nil},
+		"an ignored file gone":                       {"build/out.txt", func(c checkout) { remove(c, "build/out.txt") }, "", true, "build/out.txt", nil},
+		"an ignored file that the task wrote":        {"build/out.txt", func(c checkout) { c.write("build/out.txt", "2") }, "build/out.txt", true, "", nil},
+		"another ignored file":                       {"build/out.txt", func(c checkout) { c.write("build/other.txt", "2") }, "", true, "", nil},
+		"a listed ignored folder, a name went":       {"build", func(c checkout) { remove(c, "build/other.txt") }, "", true, "build", nil},
+		"what an ignored folder lacks came and went": {"build/gone", comesAndGoes("build/gone"), "", true, "build/gone", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,10 +135,15 @@ func TestChangedMeanwhile(t *testing.T) {
 			if of.before != nil {
 				of.before(c)
 			}
-			run := files.Run{Since: began(t), InPlace: !of.inView, Wrote: map[string]bool{}}
-			if of.wrote != "" {
-				run.Wrote[of.wrote] = true
+			rec := c.opened(of.read)
+			if _, err := os.Lstat(filepath.Join(c.dir, of.read)); err == nil {
+				rec.Accesses[0].Seen = true
 			}
+			if of.wrote != "" {
+				rec.Accesses = append(rec.Accesses, reads.Access{Name: filepath.Join(c.dir, of.wrote), Asked: true, Wrote: true})
+			}
+			run := files.RunOf(rec, c.dir)
+			run.Since, run.InPlace = began(t), !of.inView
 			list, _ := w.Of(c.opened(of.read), c.dir, c.dir)
 			of.change(c)
 			if got, isChanged := w.ChangedMeanwhile(list, run); got != of.changed || isChanged != (of.changed != "") {

@@ -31,6 +31,9 @@ const maxOther = 64 << 20
 // unknown is what is found where nobody can tell. It is never the same as anything.
 const unknown = "?"
 
+// missing is what is found where nothing is.
+const missing = "missing"
+
 // IsOther reports whether a path is one of Others, or lies below one.
 func (w World) IsOther(name string) bool {
 	return slices.ContainsFunc(w.Others, func(o string) bool {
@@ -68,7 +71,7 @@ func (w World) Found(name string, lists bool) string {
 	case !ok && w.IsOther(name):
 		return w.other(name, lists)
 	case !ok:
-		return "missing"
+		return missing
 	case kind == world.Folder && lists, kind == world.Submodule && lists:
 		names, _ := w.Tree.Names(name)
 		return "folder " + digestNames(append(slices.Clone(names), w.OthersIn(name)...))
@@ -113,7 +116,7 @@ func (w World) other(name string, lists bool) string {
 	info, err := os.Lstat(at)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "missing"
+		return missing
 	case err != nil:
 		return unknown
 	case info.IsDir() && !lists:
