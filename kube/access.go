@@ -124,10 +124,7 @@ func parseServer(server string) (*url.URL, origin.Origin, error) {
 	if err != nil {
 		return nil, origin.Origin{}, errors.New("the address of its server is no URL")
 	}
-	at, err := origin.Of(u)
-	if err == nil && (u.RawQuery != "" || u.Fragment != "") {
-		err = errors.New("it must be https://HOST, without a query")
-	}
+	at, err := origin.Server(server)
 	if err != nil {
 		return nil, origin.Origin{}, fmt.Errorf("the address of its server is %.200q: %w", u.Redacted(), err)
 	}

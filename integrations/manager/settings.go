@@ -140,12 +140,11 @@ func (s settings) check(own integration.OwnSettings) error {
 
 // checkURL returns what is wrong with the address of GitHub, or "".
 func (g gitHub) checkURL() string {
-	u, err := url.Parse(g.URL)
-	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Scheme != "https" && u.Scheme != "http" {
-		return "must be an address, such as https://api.github.com"
-	}
-	if u.Scheme == "http" && !origin.IsThisMachine(u.Hostname()) {
+	if u, err := url.Parse(g.URL); err == nil && u.Scheme == "http" && !origin.IsThisMachine(u.Hostname()) {
 		return "must begin with https://, since commits that run, and a token, come and go there; http:// is allowed for this machine alone"
+	}
+	if _, err := origin.Server(g.URL); err != nil {
+		return "must be an address, such as https://api.github.com"
 	}
 	return ""
 }

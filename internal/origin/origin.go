@@ -18,7 +18,7 @@ type Origin struct {
 
 // Errors of addresses.
 var (
-	errForm = errors.New("it must be https://HOST, without a user")
+	errForm = errors.New("it must be https://HOST, without a user and without a query")
 	errHTTP = errors.New("it must begin with https://; http:// is allowed for this machine alone")
 	errPort = errors.New("its port must be a number from 1 to 65535")
 	errHost = errors.New("its host must be a name or an address, without a wildcard or a zone")
@@ -35,6 +35,16 @@ func Parse(address string) (Origin, error) {
 		return Origin{}, errForm
 	}
 	return Of(u)
+}
+
+// Server returns the origin of the address of a server. It is an error as in [Parse], and also if the address has a query
+// or a fragment.
+func Server(address string) (Origin, error) {
+	o, err := Parse(address)
+	if err == nil && strings.ContainsAny(address, "?#") {
+		return Origin{}, errForm
+	}
+	return o, err
 }
 
 // Of returns the origin of an address that was read already. http to another machine is an error.

@@ -52,3 +52,14 @@ func TestOfHost(t *testing.T) {
 		}
 	}
 }
+
+// The address of a server has a path at most.
+func TestServer(t *testing.T) {
+	for address, isFine := range map[string]bool{
+		"https://a.example/b": true, "http://localhost:1": true, "https://a.example?b": false, "https://a.example#b": false, "https://a.example/?": false, "http://a.example": false,
+	} {
+		if o, err := Server(address); (err == nil) != isFine {
+			t.Errorf("%s: got %v, %v", address, o, err)
+		}
+	}
+}

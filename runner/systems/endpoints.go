@@ -2,10 +2,8 @@ package systems
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -39,9 +37,9 @@ func (s *Systems) EndpointWriter(_ context.Context, ref integration.EndpointRef)
 }
 
 func (s *Systems) endpoint(e endpoint) (http.RoundTripper, error) {
-	at, err := parseEndpoint(e.ref.URL)
+	at, err := origin.Server(e.ref.URL)
 	if err != nil {
-		return nil, asConfig(fmt.Errorf("the API %.100q: %w", e.ref.Name, err))
+		return nil, asConfig(fmt.Errorf("the API %.100q: its address is wrong: %w", e.ref.Name, err))
 	}
 	if e.ref.Insecure && !origin.IsThisMachine(at.Host) && e.ref.Token != (integration.SecretRef{}) {
 		return nil, asConfig(fmt.Errorf("the API %.100q: a token is sent only to a server whose certificate is checked: remove insecure", e.ref.Name))
@@ -49,19 +47,6 @@ func (s *Systems) endpoint(e endpoint) (http.RoundTripper, error) {
 	e.Systems = s
 	e.to = outward.Party{At: at, May: e.mayBeSent, Insecure: e.ref.Insecure, Remedy: outward.NameInData}
 	return e, nil
-}
-
-// parseEndpoint reads the address of an API.
-func parseEndpoint(address string) (origin.Origin, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.RawQuery != "" || u.Fragment != "" {
-		return origin.Origin{}, errors.New("its address must be https://HOST, without a user and without a query")
-	}
-	at, err := origin.Parse(address)
-	if err != nil {
-		return origin.Origin{}, fmt.Errorf("its address is wrong: %w", err)
-	}
-	return at, nil
 }
 
 // RoundTrip implements [http.RoundTripper].

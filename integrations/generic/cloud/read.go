@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -143,13 +142,13 @@ func (r *Reader) api(row row[apiRow]) *API {
 		}
 		a.Token = ref
 	}
-	u, err := url.Parse(a.Endpoint)
+	_, err := origin.Server(a.Endpoint)
 	switch {
 	case e.Name == "":
 		fail(CodeRequired, "/name", "the API needs a name")
 	case r.families()(e.Family) == nil:
 		fail(CodeFamily, "/family", fmt.Sprintf("there is no family %.80q; there are %s", e.Family, strings.Join(family.Names(), " and ")))
-	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && (u.Scheme != "http" || !origin.IsThisMachine(u.Hostname())):
+	case err != nil:
 		fail(CodePattern, "/endpoint", "the endpoint must be https://HOST, without a user and without a query; http:// is allowed for this machine alone")
 	case len(e.Specifications) == 0:
 		fail(CodeRequired, "/specifications", "the API needs the paths of the bundle resources with its specifications")

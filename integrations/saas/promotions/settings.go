@@ -1,7 +1,6 @@
 package promotions
 
 import (
-	"net/url"
 	"path"
 	"strings"
 	"time"
@@ -60,8 +59,7 @@ func readSettings(own integration.OwnSettings) (settings, error) {
 		return s, err
 	}
 	if s.Forge.URL != "" {
-		u, err := url.Parse(s.Forge.URL)
-		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !origin.IsThisMachine(u.Hostname())) {
+		if _, err := origin.Server(s.Forge.URL); err != nil {
 			return s, own.Mistake("must be the address of GitLab, such as https://gitlab.example.com", "forge", "url")
 		}
 	}
