@@ -3,8 +3,12 @@ package git
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,6 +28,34 @@ func TestMirrorIsForHTTP(t *testing.T) {
 		if _, err := NewMirror(t.Context(), filepath.Join(t.TempDir(), "m"), url); err == nil {
 			t.Errorf("%q became a mirror", url)
 		}
+	}
+}
+
+// A server of the oldest protocol names another one where objects are as well. That one is not asked.
+func TestAlternateServer(t *testing.T) {
+	const id = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	var asked []string
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("another server got %s", r.URL) }))
+	defer other.Close()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path)
+		switch r.URL.Path {
+		case "/a.git/info/refs":
+			fmt.Fprintf(w, "%s\trefs/heads/main\n", id)
+		case "/a.git/objects/info/http-alternates":
+			fmt.Fprintf(w, "%s/b.git/objects\n", other.URL)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer server.Close()
+	from := Remote{URL: server.URL + "/a.git"}
+	m, err := NewMirror(t.Context(), filepath.Join(t.TempDir(), "m"), from.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.FetchFiles(t.Context(), from, []string{id}); err == nil || !slices.Contains(asked, "/a.git/objects/info/http-alternates") {
+		t.Errorf("got %v, and the server was asked %q", err, asked)
 	}
 }
 
