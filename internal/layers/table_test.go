@@ -38,9 +38,9 @@ var programs = []string{"bench", "examples", "conformance", "laws"}
 var shownTo = map[string][]string{
 	"laws/*": {"bundle", "bundle/bundler", "server"},
 	// This law runs the product in its own process, with services in memory.
-	"laws/secrets": {"bundle", "bundle/bundler", "change", "ci/note", "integration", "integration/services", "integrations/saas/deploy", "integrations/saas/pipelines",
+	"laws/secrets": {"bundle", "bundle/bundler", "change", "ci", "ci/note", "integration", "integration/services", "integrations/saas/deploy", "integrations/saas/pipelines",
 		"integrations/saas/promotions", "integrations/saas/saastest", "internal/mask", "plan", "planner", "report", "runner", "runner/launch", "runner/rounds",
-		"runner/systems", "runner/systems/builds", "runner/systems/jsonapi", "runner/systems/measurements", "runner/systems/registry", "state"},
+		"runner/systems", "runner/systems/builds", "runner/systems/jsonapi", "runner/systems/measurements", "runner/systems/registry", "runner/systems/repositories", "state"},
 }
 
 // never lists imports that the floors would allow, but that are forbidden because deciding

@@ -5,25 +5,30 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
 
 	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/integrations/saas/saastest"
 )
 
-// A forge holds the repositories of a scene. It stands for the client of git, whose requests take
-// too long for so many runs, and writes down what the client is asked for.
+// A forge holds the repositories of a scene. The real client asks it for branches, as a server of git. It stands for the
+// program git as well, which takes too long for so many runs, and writes down what the program is asked for.
 type forge struct {
 	scene *scene
 	wire  *wire
+	heads services.Repositories
 }
 
 var _ services.Repositories = forge{}
 
-// note writes a request down.
+// note writes down what the program git is asked for.
 func (f forge) note(of services.Repository, what string) {
 	host := strings.TrimPrefix(of.URL, "https://")
 	host, _, _ = strings.Cut(host, "/")
@@ -32,26 +37,45 @@ func (f forge) note(of services.Repository, what string) {
 }
 
 // Heads implements [services.Repositories].
-func (f forge) Heads(_ context.Context, of services.Repository, branches []string) (map[string]string, error) {
-	f.note(of, "heads "+strings.Join(branches, " "))
-	all, ok := f.scene.code[of.URL]
-	if !ok {
-		return nil, services.ErrNotThere
+func (f forge) Heads(ctx context.Context, of services.Repository, branches []string) (map[string]string, error) {
+	return f.heads.Heads(ctx, of, branches)
+}
+
+// refPrefix matches a line of a request for branches.
+var refPrefix = regexp.MustCompile(`ref-prefix (\S+)`)
+
+// serveGit answers as a server of git that is asked for branches.
+func (s *scene) serveGit(w http.ResponseWriter, r *http.Request) {
+	repository, ok := strings.CutSuffix(r.URL.Path, "/git-upload-pack")
+	branches := s.code["https://"+r.Host+strings.TrimSuffix(repository, ".git")]
+	if !ok || branches == nil {
+		http.NotFound(w, r)
+		return
 	}
-	out := map[string]string{}
-	for _, name := range branches {
-		if c, ok := all[name]; ok {
-			out[name] = c.sha
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client has gone
+	}
+	w.Header().Set("Content-Type", "application/x-git-upload-pack-result")
+	prefixes := refPrefix.FindAllStringSubmatch(string(body), -1)
+	for _, name := range slices.Sorted(maps.Keys(branches)) {
+		ref := "refs/heads/" + name
+		if slices.ContainsFunc(prefixes, func(p []string) bool { return strings.HasPrefix(ref, p[1]) }) {
+			line := branches[name].sha + " " + ref + "\n"
+			_, _ = fmt.Fprintf(w, "%04x%s", len(line)+4, line) // in memory
 		}
 	}
-	return out, nil
+	_, _ = io.WriteString(w, "0000")
 }
 
 // Log implements [services.Repositories].
 func (f forge) Log(_ context.Context, of services.Repository, commit string, limit int) ([]string, error) {
 	f.note(of, fmt.Sprintf("log %s %d", commit, limit))
-	if f.scene.code[of.URL] == nil {
+	switch {
+	case f.scene.code[of.URL] == nil:
 		return nil, services.ErrNotThere
+	case commit == mainSha: // newer than the one of before
+		return []string{mainSha, saastest.Sha}, nil
 	}
 	return []string{commit}, nil
 }
@@ -76,9 +100,18 @@ func (f forge) Files(_ context.Context, of services.Repository, sha, at string, 
 	return out, nil
 }
 
-// helm renders a chart: its templates are texts of Go, as those of the program are, and get its
+// helm returns what stands for the program helm. It writes down what the program is given.
+func helm(w *wire) func(context.Context, map[string][]byte, map[string]any, string, string) ([]byte, error) {
+	return func(_ context.Context, chart map[string][]byte, values map[string]any, name, namespace string) ([]byte, error) {
+		raw, err := json.Marshal(values)
+		w.note("helm %s %s with %d files and the values %s, %v", name, namespace, len(chart), raw, err)
+		return renderChart(chart, values, name, namespace)
+	}
+}
+
+// renderChart renders a chart: its templates are texts of Go, as those of the program are, and get its
 // values as they are.
-func helm(_ context.Context, chart map[string][]byte, values map[string]any, name, namespace string) ([]byte, error) {
+func renderChart(chart map[string][]byte, values map[string]any, name, namespace string) ([]byte, error) {
 	var out bytes.Buffer
 	for _, file := range slices.Sorted(maps.Keys(chart)) {
 		if path.Dir(file) != "templates" {

@@ -91,8 +91,14 @@ var dataEdits = []edit{
 	{"it is compared", func(s *scene, _ *rand.Rand) { s.head.Data[saastest.File]["compare"] = true }},
 }
 
+// awayEdit makes a service answer each request for the first time that it is away. Clients ask again.
+var awayEdit = edit{"a service is away once", func(s *scene, r *rand.Rand) {
+	s.away = append(s.away, pick(r, codeHost, quayHost, jenkinsHost, prometheusHost))
+}}
+
 // deployEdits are the ways in which merge requests of saas-deploy differ.
 var deployEdits = append(append([]edit{
+	awayEdit,
 	{"objects are there", func(s *scene, r *rand.Rand) {
 		c := s.clusters[clusterHost]
 		objects := plainObjects()
@@ -170,6 +176,7 @@ var deployEdits = append(append([]edit{
 // loopEdits are the ways in which merge requests of pipelines and promotions differ. Their checks of
 // a change ask nobody, so most of these are loops after the merge.
 var loopEdits = append(append([]edit{
+	awayEdit,
 	{"it is the check of the change", func(s *scene, _ *rand.Rand) { s.isLoop = false }},
 	{"runs are there", func(s *scene, r *rand.Rand) {
 		s.clusters[clusterHost].put("PipelineRun", "shop-production", "run-"+word(r), object{"metadata": marked("saas-pipelines", "shop"),

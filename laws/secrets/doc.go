@@ -41,16 +41,17 @@
 //
 // # What the law does not look at
 //
-// Time, memory and the size of masks. The client of git is a double that writes down what it is asked
-// for, and so is the program helm, because both start processes. Services do not fail in ways that
-// are tried again after a pause. Buckets with records of promotions and the forge of
-// merge requests are not there.
+// Time, memory and the size of masks. The programs git and helm are doubles, because both start processes: what git would
+// fetch and what helm is given is written down, and compared as what is sent. Branches are asked for by the real client,
+// at a server of git in memory. Services of saas files fail once and are asked again, without a long pause; clusters and
+// APIs never fail in ways that are tried again. The bucket with records of promotions is a double of what package systems hands
+// out. The forge is asked by the real client, but only read: nothing is promoted.
 //
 // # Where to find what
 //
 //   - scene.go: what a merge request is, and how it is drawn; values.go: the secrets.
 //   - generic.go, namespaces.go, manager.go, saas.go, secretedits.go, dataedits.go, templates.go: scenes and edits.
-//   - wire.go, cluster.go, code.go: what answers, and what was sent; world.go: the data.
+//   - wire.go, cluster.go, code.go, gitlab.go, records.go: what answers, and what was sent; world.go: the data.
 //   - run.go: one run; law.go: two runs, their difference and its class, and the smallest one.
 //   - workers.go, table.go: many merge requests; mutants.go: broken engines, which the law must catch.
 package main

@@ -109,6 +109,26 @@ var mutants = []mutant{
 		instead: `	at.RawQuery = query.Encode() + "&u=" + login.Password`,
 	},
 	{
+		name: "a header of git that tells a length", native: "saas-deploy", file: "runner/systems/repositories/request.go",
+		text:    `	req.Header.Set("User-Agent", "git/2 prcheck")`,
+		instead: `	req.Header.Set("User-Agent", "git/2 prcheck"); req.Header.Set("X-Trace", strings.Repeat("x", len(to.Authorization)))`,
+	},
+	{
+		name: "another attempt for some logins of registries", native: "saas-pipelines", file: "runner/systems/registry/registry.go",
+		text: `	if err == nil && status == http.StatusUnauthorized {
+`,
+		instead: `	if err == nil && status == http.StatusServiceUnavailable && len(image.Login.Password)%2 == 0 {
+		status, header, err = r.head(ctx, of, sent)
+	}
+	if err == nil && status == http.StatusUnauthorized {
+`,
+	},
+	{
+		name: "a page of the forge that a token names", native: "saas-promotions", file: "ci/forge.go",
+		text:    `		return f.api.file(ctx, f.project, ref, path)`,
+		instead: `		return f.api.file(ctx, f.project, ref, path+f.client.token.Value[:1])`,
+	},
+	{
 		name: "a credential in what is said", native: "saas-promotions", file: "integrations/saas/credentials.go",
 		text: `	if err != nil {
 		return "", fmt.Errorf("the credentials for %.200q: %w", host, err)

@@ -78,6 +78,9 @@ func (p prepared) run(ctx context.Context, folder string, value func(name string
 	w := &wire{hosts: map[string]http.Handler{}, other: http.HandlerFunc(stranger), owned: func(host string) map[string]string { return p.credentials(host, value) }}
 	for host, make := range p.hosts {
 		w.hosts[host] = make(value)
+		if slices.Contains(p.away, host) {
+			w.hosts[host] = awayOnce(w.hosts[host])
+		}
 	}
 	if !current.CompareAndSwap(nil, w) {
 		return outcome{}, errors.New("two runs at once")
@@ -242,7 +245,7 @@ func (p prepared) round(ctx context.Context, natives []integration.Native, store
 		Settings: func(context.Context) (*integration.Settings, error) { return p.settings, nil },
 		Data:     data{of},
 		Connect: func(s *integration.Settings, learn func(string)) rounds.Systems {
-			return systems.New(systems.Options{Settings: s, Getenv: read.getenv, Learn: learn}).For(p.native)
+			return recorder{systems.New(systems.Options{Settings: s, Getenv: read.getenv, Learn: learn}).For(p.native), current.Load()}
 		},
 	}, opts)
 	rep := r.Round(ctx)

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/ci"
+	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integrations/saas/deploy"
 	"github.com/app-sre/prcheck/integrations/saas/pipelines"
 	"github.com/app-sre/prcheck/integrations/saas/promotions"
@@ -15,6 +18,7 @@ import (
 	"github.com/app-sre/prcheck/runner/systems/jsonapi"
 	"github.com/app-sre/prcheck/runner/systems/measurements"
 	"github.com/app-sre/prcheck/runner/systems/registry"
+	"github.com/app-sre/prcheck/runner/systems/repositories"
 )
 
 // The hosts of saas files.
@@ -25,6 +29,7 @@ const (
 	jenkinsHost    = "jenkins.example.com"
 	prometheusHost = "prometheus.c-1.example.com"
 	clusterHost    = "api.c-1.example.com:6443"
+	forgeHost      = "gitlab.example.com"
 	templatePath   = "openshift/template.yml"
 	chartPath      = "chart"
 )
@@ -42,18 +47,23 @@ var (
 
 var deployKind = kind{name: "saas-deploy", most: 8, start: startSaas("saas-deploy"), finish: finishSaas, services: saasServices, edits: deployEdits}
 
-// saasServices returns the real clients of all services but that of git.
+// pause is how long clients wait before they ask again.
+const pause = time.Millisecond
+
+// saasServices returns the real clients of all services but the programs git and helm.
 func saasServices(s *scene, w *wire) change.Services {
-	api := &jsonapi.Client{}
-	images, slos := registry.New(), measurements.New(api)
-	code := forge{s, w}
+	api := &jsonapi.Client{Pause: pause}
+	images, slos := registry.WithPause(pause), measurements.New(api)
+	code := forge{s, w, repositories.WithPause(pause)}
 	out := change.Services{
-		Deploy:     deploy.Services{Repositories: code, Registry: images},
-		Pipelines:  pipelines.Services{Repositories: code, Registry: images, Builds: builds.New(api), Measurements: slos},
-		Promotions: promotions.Services{Repositories: code, Measurements: slos},
+		Deploy:    deploy.Services{Repositories: code, Registry: images},
+		Pipelines: pipelines.Services{Repositories: code, Registry: images, Builds: builds.New(api), Measurements: slos},
+		Promotions: promotions.Services{Repositories: code, Measurements: slos, Forge: func(at promotions.Project) (services.ForgeWriter, error) {
+			return ci.NewForge(ci.Options{API: at.URL + "/api/v4", Token: ci.Token{Value: at.Token}, Transport: http.DefaultTransport}, at.Path)
+		}},
 	}
 	if s.charts {
-		out.Deploy.Helm = helm
+		out.Deploy.Helm = helm(w)
 	}
 	return out
 }
@@ -90,9 +100,13 @@ func startSaas(native string) func(context.Context) (func() *scene, error) {
 			s := newScene(native, w)
 			s.own = object{"hosts": []any{codeHost, quayHost, jenkinsHost, prometheusHost}}
 			s.isLoop = native != "saas-deploy"
-			if native == "saas-pipelines" {
+			switch native {
+			case "saas-pipelines":
 				s.own["executor"] = "tekton"
+			case "saas-promotions":
+				s.addForge()
 			}
+			s.hosts[codeHost] = func(func(string) string) http.Handler { return http.HandlerFunc(s.serveGit) }
 			s.code[codeURL] = map[string]commit{
 				"main":    {mainSha, map[string]string{templatePath: openshift([]string{"PW"})}},
 				"old":     {saastest.Sha, map[string]string{templatePath: openshift(nil)}},

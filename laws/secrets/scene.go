@@ -22,6 +22,7 @@ type scene struct {
 	more       object // other settings of the integration
 	// hosts makes the stand-ins of a run, by HOST or HOST:PORT. They know the values of one set.
 	hosts map[string]func(value func(name string) string) http.Handler
+	away  []string // hosts that answer each request for the first time that they are away
 	// owned names the credentials that a host gets, by variable.
 	owned map[string][]string
 	// servers are the variables whose value is an address that the data have as well.

@@ -40,6 +40,24 @@ func plug() {
 	http.DefaultTransport = &http.Transport{DisableKeepAlives: true, DialContext: dialPlain, DialTLSContext: dialTLS}
 }
 
+// awayOnce returns a stand-in that is away when it gets a request for the first time.
+func awayOnce(of http.Handler) http.Handler {
+	var mu sync.Mutex
+	seen := map[string]bool{}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		key := r.Method + " " + r.URL.RequestURI()
+		is := seen[key]
+		seen[key] = true
+		mu.Unlock()
+		if !is {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		of.ServeHTTP(w, r)
+	})
+}
+
 // errUnplugged says that something was sent when no run was going on.
 var errUnplugged = errors.New("there is no run")
 
@@ -107,6 +125,9 @@ func (w *wire) headers(host string, of http.Header) string {
 	var out []string
 	for name, values := range of {
 		for _, value := range values {
+			if name == "Private-Token" {
+				value = named(w.owned(host), value)
+			}
 			out = append(out, name+": "+w.anonymous(host, value))
 		}
 	}

@@ -30,10 +30,13 @@ type Registry struct {
 var _ services.Registry = (*Registry)(nil)
 
 // New returns a reader of registries. It asks nobody.
-func New() *Registry {
+func New() *Registry { return WithPause(time.Second) }
+
+// WithPause returns a reader of registries that waits at most so long before it asks for the second time.
+func WithPause(pause time.Duration) *Registry {
 	return &Registry{
 		timeout: 20 * time.Second, now: time.Now,
-		policy: retry.Policy{Attempts: 3, FirstPause: time.Second, MaxPause: 10 * time.Second, Spread: time.Second, Within: time.Minute},
+		policy: retry.Policy{Attempts: 3, FirstPause: pause, MaxPause: 10 * pause, Spread: pause, Within: time.Minute},
 		tokens: map[tokenKey]token{},
 	}
 }

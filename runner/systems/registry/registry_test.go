@@ -15,7 +15,6 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/internal/origin"
-	"github.com/app-sre/prcheck/internal/retry"
 )
 
 // A fake is a registry with one image for tests, and the place of its tokens.
@@ -78,11 +77,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func reader() *Registry {
-	r := New()
-	r.policy = retry.Policy{Attempts: 3, FirstPause: time.Millisecond, MaxPause: time.Millisecond}
-	return r
-}
+func reader() *Registry { return WithPause(time.Millisecond) }
 
 func TestDigest(t *testing.T) {
 	login := services.Login{User: "robot", Password: "s3cret"}

@@ -40,10 +40,13 @@ type place struct {
 }
 
 // New returns a reader of repositories. It asks nobody.
-func New() *Repositories {
+func New() *Repositories { return WithPause(time.Second) }
+
+// WithPause returns a reader of repositories that waits at most so long before it asks for the second time.
+func WithPause(pause time.Duration) *Repositories {
 	return &Repositories{
 		timeout: 30 * time.Second,
-		policy:  retry.Policy{Attempts: 3, FirstPause: time.Second, MaxPause: 10 * time.Second, Spread: time.Second, Within: time.Minute},
+		policy:  retry.Policy{Attempts: 3, FirstPause: pause, MaxPause: 10 * pause, Spread: pause, Within: time.Minute},
 		places:  map[string]*place{}, mirrors: map[mirrorKey]*git.Mirror{},
 	}
 }

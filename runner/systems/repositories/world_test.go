@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integration/services"
-	"github.com/app-sre/prcheck/internal/retry"
 )
 
 // A world is a server with one real repository at /shop/web.git.
@@ -133,8 +132,7 @@ func (w *world) asked() []string {
 
 // reader returns a reader that does not wait long.
 func reader(t *testing.T) *Repositories {
-	r := New()
-	r.policy = retry.Policy{Attempts: 3, FirstPause: time.Millisecond, MaxPause: time.Millisecond}
+	r := WithPause(time.Millisecond)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)

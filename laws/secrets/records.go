@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integrations/saas/saastest"
+	"github.com/app-sre/prcheck/runner/rounds"
+)
+
+// A recorder hands out the bucket with the records of promotions in place of one of S3.
+type recorder struct {
+	rounds.Systems
+	wire *wire
+}
+
+// BucketReader implements [rounds.Systems].
+func (r recorder) BucketReader(_ context.Context, place string) (integration.BucketReader, error) {
+	return records{r.wire, place}, nil
+}
+
+// records is a bucket in which all publishers ran the two commits of main with success.
+type records struct {
+	wire  *wire
+	place string
+}
+
+// Get implements [integration.BucketReader].
+func (r records) Get(_ context.Context, key string) ([]byte, string, error) {
+	r.wire.note("bucket %s get %s", r.place, key)
+	if commit := path.Base(key); isRecord(key) && (commit == mainSha || commit == saastest.Sha) {
+		return []byte(`{"success": true, "target_config_hash": "0123456789abcdef", "saas_file": "shop", "check_in": "2026-01-02 03:04:05.000000+00:00", "has_succeeded_once": true}`), "1", nil
+	}
+	return nil, "", integration.ErrNotThere
+}
+
+// Keys implements [integration.BucketReader].
+func (r records) Keys(_ context.Context, prefix string) ([]string, error) {
+	r.wire.note("bucket %s list %s", r.place, prefix)
+	if !isRecord(prefix) {
+		return nil, nil
+	}
+	at := strings.TrimSuffix(prefix, "/") + "/"
+	return []string{at + saastest.Sha, at + mainSha}, nil
+}
+
+// isRecord reports whether a key is below the folder of records.
+func isRecord(key string) bool {
+	return strings.HasPrefix(key, "state/openshift-saas-deploy/promotions_v2/")
+}
