@@ -8,7 +8,7 @@
 // After that nobody needs to know what a host is:
 //
 //	settings and data of base → Party → Client or Transport → Check of each request → the connection
-//	                                  → Git: what the program git is given
+//	                                  → CheckAddress: what the program git is given
 //	Offline: what a program is given that asks nobody
 //
 // # Rules

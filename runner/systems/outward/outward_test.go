@@ -120,21 +120,25 @@ func TestRefused(t *testing.T) {
 		if is := wasDialed(); len(is) > 0 {
 			t.Errorf("%s: %q was connected to", name, is)
 		}
-		if _, err := c.to.Git(c.req.URL.String()); (err == nil) != (name == "a write" || name == "the header Host") {
-			t.Errorf("%s: git: got %v", name, err)
+		if err := c.to.CheckAddress(c.req.URL.String()); (err == nil) != (name == "a write" || name == "the header Host") {
+			t.Errorf("%s: the address: got %v", name, err)
 		}
 	}
 }
 
-// Git gets the address and the credential of its server.
-func TestGit(t *testing.T) {
-	p := party(t, "https://git.example/")
-	p.Authorization = Basic("me", "sesame")
-	if got, err := p.Git("https://GIT.example:443/a.git"); err != nil || got.URL != "https://GIT.example:443/a.git" || got.Authorization != "Basic bWU6c2VzYW1l" {
-		t.Errorf("got %v, %v", got, err)
+// The credential has the form of the header.
+func TestCredential(t *testing.T) {
+	for value, isFine := range map[string]bool{
+		"": true, Bearer("sesame"): true, Basic("me", "se same\n"): true, Bearer(""): false, Bearer("a b"): false, Bearer("ä"): false, "sesame": false, "Bearer  a": false, " a": false,
+	} {
+		p := party(t, "https://a.example")
+		p.Authorization = value
+		if err := p.CheckAddress("https://A.example:443/b"); (err == nil) != isFine || err != nil && !IsRefused(err) {
+			t.Errorf("%q: got %v", value, err)
+		}
 	}
-	if _, err := p.Git("https://git.example/\x00"); err == nil {
-		t.Error("an address that is none is given to git")
+	if err := party(t, "https://a.example").CheckAddress("https://a.example/\x00"); !IsRefused(err) {
+		t.Errorf("got %v for an address that is none", err)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/internal/origin"
 )
 
@@ -82,28 +81,27 @@ func (p Party) Check(req *http.Request) error {
 
 // checkCredential returns why the credential is sent to nobody.
 func (p Party) checkCredential() error {
-	switch {
-	case p.Authorization == "":
+	if p.Authorization == "" {
 		return nil
-	case !p.At.IsPrivate():
+	}
+	if !p.At.IsPrivate() {
 		return &RefusedError{fmt.Sprintf("%s would get a credential over http: name it with https", p.At)}
-	case strings.ContainsFunc(p.Authorization, func(c rune) bool { return c < ' ' || c > '~' }):
-		return &RefusedError{"the credential has characters that no header has"}
+	}
+	scheme, value, _ := strings.Cut(p.Authorization, " ")
+	if scheme == "" || value == "" || strings.ContainsFunc(scheme+value, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return &RefusedError{"the credential is empty, or has characters that no header has"}
 	}
 	return nil
 }
 
-// Git returns what the program git is given to ask the server: an address, and the credential. Git follows no
-// redirect, see [git.Mirror].
-func (p Party) Git(address string) (git.Remote, error) {
+// CheckAddress returns why a program that sends requests by itself, such as git, is not given an address of the server
+// with the credential, nil if it is. The program must follow no redirect to another server.
+func (p Party) CheckAddress(address string) error {
 	req, err := http.NewRequest(http.MethodGet, address, http.NoBody) //nolint:noctx // nobody sends it
 	if err != nil {
-		return git.Remote{}, p.refuse("nothing is sent to an address that is none")
+		return p.refuse("nothing is sent to an address that is none")
 	}
-	if err := p.Check(req); err != nil {
-		return git.Remote{}, err
-	}
-	return git.Remote{URL: address, Authorization: p.Authorization}, nil
+	return p.Check(req)
 }
 
 // Offline returns variables of the environment with which a program that heeds proxies asks nobody but this machine:

@@ -113,10 +113,10 @@ func (r *Repositories) with(ctx context.Context, of services.Repository, kind st
 	}
 	known.mu.Lock()
 	defer known.mu.Unlock()
-	from, err := to.Git(address)
-	if err != nil {
+	if err := to.CheckAddress(address); err != nil {
 		return err
 	}
+	from := git.Remote{URL: address, Authorization: to.Authorization}
 	m, err := r.mirror(ctx, mirrorKey{from, kind})
 	if err != nil {
 		return err
