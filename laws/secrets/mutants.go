@@ -114,11 +114,11 @@ var mutants = []mutant{
 		instead: `	req.Header.Set("User-Agent", "git/2 prcheck"); req.Header.Set("X-Trace", strings.Repeat("x", len(to.Authorization)))`,
 	},
 	{
-		name: "another attempt for some logins of registries", native: "saas-pipelines", file: "runner/systems/registry/registry.go",
+		name: "another attempt for some logins of registries", native: "saas-deploy", edits: "a digest of the image,a service is away once", file: "runner/systems/registry/registry.go",
 		text: `	if err == nil && status == http.StatusUnauthorized {
 `,
 		instead: `	if err == nil && status == http.StatusServiceUnavailable && len(image.Login.Password)%2 == 0 {
-		status, header, err = r.head(ctx, of, sent)
+		_, _, _ = r.head(ctx, of, sent)
 	}
 	if err == nil && status == http.StatusUnauthorized {
 `,
