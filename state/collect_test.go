@@ -206,6 +206,9 @@ func TestDefaultLimits(t *testing.T) {
 	if got, want := state.DefaultLimits("promises"), (state.Limits{Age: 90 * day, Size: 1 << 30, Keep: []string{"promises"}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
+	if state.Grace != 20*time.Second {
+		t.Errorf("got a grace of %s", state.Grace)
+	}
 }
 
 func TestCollectFails(t *testing.T) {

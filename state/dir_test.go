@@ -55,7 +55,7 @@ func TestHostile(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(folder, "folder"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Read(t.Context(), "folder"); err == nil || !strings.Contains(err.Error(), "not a file") {
+	if _, err := d.Read(t.Context(), "folder"); err == nil || err.Error() != `reading "folder" in the state: it is not a file` {
 		t.Errorf("a folder as a document: %v", err)
 	}
 }
