@@ -69,3 +69,25 @@ func TestBareList(t *testing.T) {
 		t.Errorf("a filter: got %s", res.JSON())
 	}
 }
+
+// Interfaces that have a field are suggested before their own types, and otherwise types by their names.
+func TestSuggestedTypes(t *testing.T) {
+	const named = `"interfaceResolve":{"strategy":"fieldMap","field":"k","fieldMap":{}},"fields":[{"name":"path","type":"string","isRequired":true},{"name":"name","type":"string"}]`
+	types := `[{"name":"DatafileObject_v1","isInterface":true,"interfaceResolve":{"strategy":"schema"},"fields":[{"name":"path","type":"string","isRequired":true}]},
+		{"name":"X","isInterface":true,` + named + `},{"name":"Y","isInterface":true,` + named + `},
+		{"name":"A","interface":"X","datafile":"/a",` + named + `},{"name":"B","interface":"Y","datafile":"/b",` + named + `},
+		{"name":"Query","fields":[{"name":"files","type":"DatafileObject_v1","isInterface":true,"isList":true,"datafileSchema":"/a"}]}]`
+	b, err := bundle.Parse([]byte(`{"data":{},"graphql":`+types+`}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := gql.NewSchema(b.GraphQL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := gql.New(b, s).Answer(context.Background(), gql.Request{Query: `{files{name}}`})
+	const want = `Cannot query field \"name\" on type \"DatafileObject_v1\". Did you mean to use an inline fragment on \"X\", \"A\", \"Y\", or \"B\"?`
+	if got := string(res.JSON()); !strings.Contains(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

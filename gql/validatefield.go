@@ -120,9 +120,9 @@ func typesWithField(t *typeDef, name string) []string {
 		switch {
 		case count[a] != count[b]:
 			return count[b] - count[a]
-		case a.kind == kindInterface && a != b && b.isSubtypeOf(a):
+		case a.kind == kindInterface && b.isSubtypeOf(a):
 			return -1
-		case b.kind == kindInterface && a != b && a.isSubtypeOf(b):
+		case b.kind == kindInterface && a.isSubtypeOf(b):
 			return 1
 		}
 		return naturalCompare(a.name, b.name)
