@@ -2,6 +2,7 @@ package main
 
 import (
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"os"
@@ -29,7 +30,8 @@ const (
 	numbers     = "number"
 )
 
-// sitesOf returns all changes of the files of a folder by kind. Files of tests and generated ones have none.
+// sitesOf returns all changes of the files of a folder by kind. Files of tests, generated ones and those that are not
+// built on this system have none.
 func sitesOf(folder string) (map[string][]site, error) {
 	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
@@ -37,7 +39,11 @@ func sitesOf(folder string) (map[string][]site, error) {
 	}
 	out := map[string][]site{}
 	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
+		isBuilt, err := build.Default.MatchFile(folder, filepath.Base(name))
+		if err != nil {
+			return nil, err
+		}
+		if !isBuilt || strings.HasSuffix(name, "_test.go") {
 			continue
 		}
 		source, err := os.ReadFile(name)

@@ -33,6 +33,9 @@ type bench struct {
 	patience  time.Duration // the timeout of the importers
 }
 
+// baseTime is how long the tests of a package may take without a change, on a machine that others use as well.
+const baseTime = "1h"
+
 // newBench returns the bench of a package whose tests pass. If own, those that import it are not asked.
 func newBench(ctx context.Context, path string, own bool) (bench, error) {
 	raw, err := output(ctx, "go", "list", "-f", `{{.Module.Path}} {{.ImportPath}} {{join .Imports " "}}`, "./...")
@@ -53,7 +56,7 @@ func newBench(ctx context.Context, path string, own bool) (bench, error) {
 			b.importers = append(b.importers, words[1])
 		}
 	}
-	raw, err = output(ctx, "go", append([]string{"test", "-vet=off", "-short", "-count=1", b.path}, b.importers...)...)
+	raw, err = output(ctx, "go", append([]string{"test", "-vet=off", "-short", "-count=1", "-timeout", baseTime, b.path}, b.importers...)...)
 	if err != nil {
 		return b, fmt.Errorf("the tests of %s, or of a package that imports it, fail without a change: %w\n%s", path, err, raw)
 	}
