@@ -76,7 +76,8 @@ func TestSuggestedTypes(t *testing.T) {
 	types := `[{"name":"DatafileObject_v1","isInterface":true,"interfaceResolve":{"strategy":"schema"},"fields":[{"name":"path","type":"string","isRequired":true}]},
 		{"name":"X","isInterface":true,` + named + `},{"name":"Y","isInterface":true,` + named + `},
 		{"name":"A","interface":"X","datafile":"/a",` + named + `},{"name":"B","interface":"Y","datafile":"/b",` + named + `},
-		{"name":"Query","fields":[{"name":"files","type":"DatafileObject_v1","isInterface":true,"isList":true,"datafileSchema":"/a"}]}]`
+		{"name":"Query","fields":[{"name":"files","type":"DatafileObject_v1","isInterface":true,"isList":true,"datafileSchema":"/a"},` +
+		`{"name":"ab6","type":"string"},{"name":"ab1","type":"string"},{"name":"ab2","type":"string"},{"name":"ab3","type":"string"},{"name":"ab4","type":"string"},{"name":"ab5","type":"string"}]}]`
 	b, err := bundle.Parse([]byte(`{"data":{},"graphql":`+types+`}`), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +85,10 @@ func TestSuggestedTypes(t *testing.T) {
 	s, err := gql.NewSchema(b.GraphQL())
 	if err != nil {
 		t.Fatal(err)
+	}
+	many := gql.New(b, s).Answer(context.Background(), gql.Request{Query: `{ab}`})
+	if got := string(many.JSON()); !strings.Contains(got, `Did you mean \"ab1\", \"ab2\", \"ab3\", \"ab4\", or \"ab5\"?`) { // five of six
+		t.Errorf("got %s", got)
 	}
 	res := gql.New(b, s).Answer(context.Background(), gql.Request{Query: `{files{name}}`})
 	const want = `Cannot query field \"name\" on type \"DatafileObject_v1\". Did you mean to use an inline fragment on \"X\", \"A\", \"Y\", or \"B\"?`

@@ -32,6 +32,7 @@ func TestKind(t *testing.T) {
 		told       string
 	}{
 		{"ours", `{"version":"1","sum":5}`, nil, `{"version":"1","sum":6}`, ""},
+		{"as large as may be", `{"version":"1","sum":5}` + strings.Repeat(" ", 77), nil, `{"version":"1","sum":6}`, ""},
 		{"later", `{"version":"2","sum":5}`, state.ErrOtherVersion, `{"version":"2","sum":5}`, `its version is "2"`},
 		{"a number", `{"version":2}`, state.ErrOtherVersion, `{"version":2}`, `its version is "2"`},
 		{"long version", `{"version":"` + strings.Repeat("x", 70) + `"}`, state.ErrOtherVersion, `{"version":"` + strings.Repeat("x", 70) + `"}`, "xxx"},
