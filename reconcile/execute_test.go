@@ -90,6 +90,22 @@ func TestExecute(t *testing.T) {
 	}
 }
 
+// A step is tried five times when others change its thing, and not again when it worked.
+func TestConflicts(t *testing.T) {
+	for _, conflicts := range []int{0, 1, 4, 5} {
+		tries := 0
+		_, err := reconcile.Execute(t.Context(), creating("a"), doer(func(reconcile.Key) error {
+			if tries++; tries <= conflicts {
+				return reconcile.ErrConflict
+			}
+			return nil
+		}), nil, reconcile.Options{Limit: 1})
+		if want := min(conflicts+1, 5); tries != want || (err != nil) != (conflicts == 5) {
+			t.Errorf("%d conflicts: tried %d times, %v", conflicts, tries, err)
+		}
+	}
+}
+
 // A failure that passes by itself and a failure of the data are together one of the data, also
 // for those who only know the method FailureClass.
 func TestWorstClass(t *testing.T) {

@@ -67,6 +67,28 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// Entries of one key are held, and the files in which they stand are named if there are several, up to three.
+func TestDuplicates(t *testing.T) {
+	for _, tt := range []struct {
+		files []string
+		want  string
+	}{
+		{[]string{"/a", "/a"}, "2 entries have this key"},
+		{[]string{"/b", "/a"}, "2 entries have this key: /a, /b"},
+		{[]string{"/c", "/b", "/a", "/a"}, "4 entries have this key: /a, /b, /c"},
+		{[]string{"/e", "/d", "/c", "/b", "/a"}, "5 entries have this key: /a, /b, /c, and 2 more"},
+	} {
+		in := reconcile.Input{Owner: reconcile.Owner{Integration: "x", Caller: "a"}, Class: reconcile.Blind, Compare: never}
+		for _, file := range tt.files {
+			in.Desired = append(in.Desired, reconcile.Item{Key: "k", Place: reconcile.Place{File: file}})
+		}
+		p := reconcile.Make(in)
+		if len(p.Steps) != 1 || p.Steps[0].Action != reconcile.Blocked || p.Steps[0].Reason != tt.want || len(p.Findings) != 1 || p.Findings[0].Message != tt.want {
+			t.Errorf("%q: got %+v, %+v", tt.files, p.Steps, p.Findings)
+		}
+	}
+}
+
 // The digest of deletions is that of their keys in any order, and where one ends counts.
 func TestDigestOfDeletions(t *testing.T) {
 	digest := func(keys ...reconcile.Key) string {
