@@ -17,7 +17,7 @@ func checkComparable(v any) error {
 	return checkValue(reflect.ValueOf(v), 0)
 }
 
-// maxDepth is how deep values are looked at. JSON refuses values that hold themselves.
+// maxDepth is how deep values may be nested. JSON refuses values that hold themselves.
 const maxDepth = 100
 
 var (
@@ -26,7 +26,10 @@ var (
 )
 
 func checkValue(v reflect.Value, depth int) error {
-	if !v.IsValid() || depth > maxDepth || v.Type().Implements(marshaler) || v.Type().Implements(textMarshaler) {
+	if depth > maxDepth {
+		return fmt.Errorf("it is nested more than %d levels deep", maxDepth)
+	}
+	if !v.IsValid() || v.Type().Implements(marshaler) || v.Type().Implements(textMarshaler) {
 		return nil
 	}
 	switch v.Kind() {

@@ -54,7 +54,11 @@ func (s *shelf) Write(_ context.Context, step reconcile.Step, _ *reconcile.Thing
 		delete(s.things, step.Key)
 		return nil
 	}
-	s.things[step.Key] = reconcile.Thing{Key: step.Key, Body: step.Item.Body, Mark: mark}
+	body := step.Item.Body
+	if step.Action == reconcile.MarkIt {
+		body = s.things[step.Key].Body
+	}
+	s.things[step.Key] = reconcile.Thing{Key: step.Key, Body: body, Mark: mark}
 	return nil
 }
 

@@ -93,3 +93,22 @@ func seeEverything(s *shelf) func(*native.Integration) {
 		}
 	}
 }
+
+// A take-over from another integration marks what the data desire, and leaves its change to the next run.
+func TestTakeOverFromAnotherIntegration(t *testing.T) {
+	papers := reconcile.Mark{Integration: "papers", Caller: "north"}
+	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
+	s.put("same", reconcile.Thing{Body: "S", Mark: papers})
+	s.put("other", reconcile.Thing{Body: "old", Mark: papers})
+	s.with = seeEverything(s)
+	for i, want := range []string{"old", "new"} {
+		_, err := s.run(t, "", `{"north": {"same": "S", "other": "new"}}`, false, func(e *integration.Environment) {
+			e.Approve.TakeOver = i == 0
+			e.Settings.TakeOverFrom = "papers"
+		})
+		ours := reconcile.Mark{Integration: "books", Caller: "north"}
+		if got := s.things["other"]; err != nil || got.Body != want || got.Mark != ours || s.things["same"].Mark != ours {
+			t.Errorf("run %d: got %+v, %v, want %q", i, s.things, err, want)
+		}
+	}
+}
