@@ -1,6 +1,7 @@
 package affected
 
 import (
+	"context"
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -29,6 +30,37 @@ func TestSameResponses(t *testing.T) {
 	} {
 		if got := sameResponses(base, tt.head); got != tt.same {
 			t.Errorf("%s: got %v, want %v", name, got, tt.same)
+		}
+	}
+}
+
+// A steady is a server that answers always the same.
+type steady struct{ response *gql.Response }
+
+func (f steady) Answer(context.Context, gql.Request) *gql.Response { return f.response }
+
+// One error of either side is a doubt.
+func TestAnswerWhole(t *testing.T) {
+	of := func(errors ...string) *gql.Response {
+		r := &gql.Response{Data: bundle.NewObject()}
+		for _, text := range errors {
+			r.Errors = append(r.Errors, gql.Error{Message: text + "\nmore"})
+		}
+		return r
+	}
+	for _, tt := range []struct {
+		base, head *gql.Response
+		want       string
+	}{
+		{of(), of(), ""},
+		{of("b"), of(), "base answers with an error: b"},
+		{of(), of("h"), "head answers with an error: h"},
+		{of("b"), of("h", "i"), "head answers with an error: h"},
+	} {
+		c := &Comparison{Options: Options{Base: steady{tt.base}, Head: steady{tt.head}}}
+		base, head, doubt := c.answerWhole(t.Context(), Query{})
+		if base != any(tt.base.Data) || head != any(tt.head.Data) || doubt != tt.want {
+			t.Errorf("got %v, %v, %q, want %q", base, head, doubt, tt.want)
 		}
 	}
 }
