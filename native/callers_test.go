@@ -56,7 +56,8 @@ func TestStaticShards(t *testing.T) {
 	}
 	for id := range 3 {
 		s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
-		said, err := s.run(t, "", string(raw), true, func(e *integration.Environment) { e.Static = plan.Fraction{Part: id + 1, Of: 3} })
+		said, err := s.run(t, "", string(raw), true,
+			func(e *integration.Environment) { e.Static = plan.Fraction{Part: id + 1, Of: 3} })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,11 +29,13 @@ func TestStatusOfUnreadThings(t *testing.T) {
 				}
 				return c, nil
 			}
-			i.Describe = func(_ context.Context, _ integration.Environment, _ native.Part, step reconcile.Step, _ *reconcile.Result, _ integration.Status) integration.Status {
+			i.Describe = func(_ context.Context, _ integration.Environment, _ native.Part, step reconcile.Step,
+				_ *reconcile.Result, _ integration.Status) integration.Status {
 				return integration.Status{Key: string(step.Key)}
 			}
 		}
-		env := integration.Environment{Integration: "books", Query: answer(`{"north": {"north-a": "Atlas", "north-b": "Bible"}}`), Log: io.Discard, Workers: 1,
+		env := integration.Environment{Integration: "books",
+			Query: answer(`{"north": {"north-a": "Atlas", "north-b": "Bible"}}`), Log: io.Discard, Workers: 1,
 			Report: func(integration.Finding) {}}
 		got, err := s.books().(integration.StatusReader).Status(t.Context(), env)
 		said := ""

@@ -37,29 +37,39 @@ func TestDecide(t *testing.T) {
 		want reconcile.Refusal
 	}{
 		{"nothing", reconcile.Gate{Refused: reconcile.Refusal{Code: "x"}}, of(0, 1), reconcile.Refusal{}},
-		{"somebody else refused", reconcile.Gate{Limits: limits, Refused: reconcile.Refusal{Code: "x", Reason: "why"}}, of(1, 1),
+		{"somebody else refused", reconcile.Gate{Limits: limits, Refused: reconcile.Refusal{Code: "x", Reason: "why"}},
+			of(1, 1),
 			reconcile.Refusal{Code: "x", Reason: "why", Keys: keys(1)}},
 		{"not all was read", reconcile.Gate{Limits: limits}, reconcile.Deletions{Keys: keys(1), Desired: 1, Incomplete: true},
-			reconcile.Refusal{Code: reconcile.CodeIncomplete, Reason: "not all could be read, so nothing is deleted", Keys: keys(1)}},
-		{"nothing is desired", reconcile.Gate{Limits: limits}, reconcile.Deletions{Keys: keys(1)}, reconcile.Refusal{Code: reconcile.CodeEmpty,
-			Reason: "nothing is desired, so nothing is deleted: say delete: true for each thing that must go", Keys: keys(1)}},
-		{"nothing may be desired", reconcile.Gate{Limits: limits, MayEmpty: true}, reconcile.Deletions{Keys: keys(1)}, reconcile.Refusal{}},
+			reconcile.Refusal{Code: reconcile.CodeIncomplete, Reason: "not all could be read, so nothing is deleted",
+				Keys: keys(1)}},
+		{"nothing is desired", reconcile.Gate{Limits: limits}, reconcile.Deletions{Keys: keys(1)},
+			reconcile.Refusal{Code: reconcile.CodeEmpty,
+				Reason: "nothing is desired, so nothing is deleted: say delete: true for each thing that must go", Keys: keys(1)}},
+		{"nothing may be desired", reconcile.Gate{Limits: limits, MayEmpty: true}, reconcile.Deletions{Keys: keys(1)},
+			reconcile.Refusal{}},
 		{"off", reconcile.Gate{Limits: reconcile.Limits{Off: true, Floor: 9}}, of(1, 100),
 			reconcile.Refusal{Code: reconcile.CodeDelete, Reason: off, Keys: keys(1)}},
 		{"off, and approved today", approved("2026-05-06"), of(2, 2), reconcile.Refusal{}},
-		{"off, and approved until yesterday", approved("2026-05-05"), of(2, 2), reconcile.Refusal{Code: reconcile.CodeDelete, Reason: off, Keys: keys(2)}},
-		{"off, and two of three approved", approved("2026-12-31"), of(3, 3), reconcile.Refusal{Code: reconcile.CodeDelete, Reason: off, Keys: keys(3)[2:]}},
-		{"off, and approved without a date", approved("soon"), of(2, 2), reconcile.Refusal{Code: reconcile.CodeDelete, Reason: off, Keys: keys(2)}},
+		{"off, and approved until yesterday", approved("2026-05-05"), of(2, 2),
+			reconcile.Refusal{Code: reconcile.CodeDelete, Reason: off, Keys: keys(2)}},
+		{"off, and two of three approved", approved("2026-12-31"), of(3, 3),
+			reconcile.Refusal{Code: reconcile.CodeDelete, Reason: off, Keys: keys(3)[2:]}},
+		{"off, and approved without a date", approved("soon"), of(2, 2),
+			reconcile.Refusal{Code: reconcile.CodeDelete, Reason: off, Keys: keys(2)}},
 		{"the floor", reconcile.Gate{Limits: limits}, of(3, 3), reconcile.Refusal{}},
-		{"above the floor", reconcile.Gate{Limits: limits}, of(4, 19), reconcile.Refusal{Code: reconcile.CodeTooMany, Keys: keys(4),
-			Reason: "more deletions (4) than 20 % of the things that are ours (19), and than the floor (3): confirm them with --confirm-deletions " + of(4, 0).Digest()}},
+		{"above the floor", reconcile.Gate{Limits: limits}, of(4, 19),
+			reconcile.Refusal{Code: reconcile.CodeTooMany, Keys: keys(4),
+				Reason: "more deletions (4) than 20 % of the things that are ours (19), and than the floor (3): confirm them with --confirm-deletions " + of(4, 0).Digest()}},
 		{"the share", reconcile.Gate{Limits: limits}, of(4, 20), reconcile.Refusal{}},
 		{"the largest number", reconcile.Gate{Limits: limits}, of(10, 50), reconcile.Refusal{}},
-		{"above the largest number", reconcile.Gate{Limits: limits}, of(11, 1000), reconcile.Refusal{Code: reconcile.CodeTooMany, Keys: keys(11),
-			Reason: "more deletions (11) than max allows (10): confirm them with --confirm-deletions " + of(11, 0).Digest()}},
+		{"above the largest number", reconcile.Gate{Limits: limits}, of(11, 1000),
+			reconcile.Refusal{Code: reconcile.CodeTooMany, Keys: keys(11),
+				Reason: "more deletions (11) than max allows (10): confirm them with --confirm-deletions " + of(11, 0).Digest()}},
 		{"confirmed", reconcile.Gate{Limits: limits, Confirmed: of(11, 0).Digest()}, of(11, 1000), reconcile.Refusal{}},
-		{"others confirmed", reconcile.Gate{Confirmed: of(2, 0).Digest()}, of(1, 2), reconcile.Refusal{Code: reconcile.CodeTooMany, Keys: keys(1),
-			Reason: "more deletions (1) than max allows (0): confirm them with --confirm-deletions " + of(1, 0).Digest()}},
+		{"others confirmed", reconcile.Gate{Confirmed: of(2, 0).Digest()}, of(1, 2),
+			reconcile.Refusal{Code: reconcile.CodeTooMany, Keys: keys(1),
+				Reason: "more deletions (1) than max allows (0): confirm them with --confirm-deletions " + of(1, 0).Digest()}},
 	} {
 		if got := tt.gate.Decide(tt.of); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: got %+v\nwant %+v", tt.name, got, tt.want)
@@ -99,7 +109,8 @@ func TestDigestOfDeletions(t *testing.T) {
 		}
 		return got
 	}
-	if digest("a", "b") != digest("b", "a") || digest("a", "b") == digest("a") || digest("ab") == digest("a", "b") || digest("a\n1:b") == digest("a", "b") {
+	if digest("a", "b") != digest("b", "a") || digest("a", "b") == digest("a") || digest("ab") == digest("a",
+		"b") || digest("a\n1:b") == digest("a", "b") {
 		t.Error("deletions are taken for others")
 	}
 	// People pass it from a run to another one, perhaps of another version: printf '1:a\n1:b\n' | sha256sum.
@@ -110,7 +121,8 @@ func TestDigestOfDeletions(t *testing.T) {
 
 // The deletions of two shards are counted together. That one was not read whole says nothing about both.
 func TestPlus(t *testing.T) {
-	got := reconcile.Deletions{Keys: []reconcile.Key{"a"}, Managed: 2, Desired: 3, Incomplete: true}.Plus(reconcile.Deletions{Keys: []reconcile.Key{"b"}, Managed: 5, Desired: 7})
+	got := reconcile.Deletions{Keys: []reconcile.Key{"a"}, Managed: 2, Desired: 3,
+		Incomplete: true}.Plus(reconcile.Deletions{Keys: []reconcile.Key{"b"}, Managed: 5, Desired: 7})
 	if want := (reconcile.Deletions{Keys: []reconcile.Key{"a", "b"}, Managed: 7, Desired: 10}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -239,7 +239,8 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	lost := trace.NewStore(refusing{dir, "List"})
-	if traces, ignored := lost.Load(t.Context(), subject); len(traces) != 0 || len(ignored) != 1 || ignored[0] != `the traces of "users" are not used: refused` {
+	if traces, ignored := lost.Load(t.Context(),
+		subject); len(traces) != 0 || len(ignored) != 1 || ignored[0] != `the traces of "users" are not used: refused` {
 		t.Errorf("got %v, %q", traces, ignored)
 	}
 	if got := lost.Broken(t.Context(), "never seen"); got == "" {

@@ -35,7 +35,8 @@ func TestTimesOfTheRun(t *testing.T) {
 		"at 2026-11-22 10:00:30": true, "at 2026/11/22 10:00:30,5": true, "at 2026-11-21 10:00:30": false, "at 2026-11-22": false,
 		"at 2026-11-22T10:00:30Z": true, "at 2026-11-22 10:00:30 UTC": true, "at 2026-11-22T11:00:30Z": false,
 		"at 2026-11-22T12:00:30+02:00": true, "at 2026-11-22T12:00:30+0200": true, "at 2026-11-22T10:00:30+02:00": false,
-		fmt.Sprintf("at %d", began.Unix()): true, fmt.Sprintf("at %d.5", began.Unix()): true, fmt.Sprintf("at %d", began.Unix()-2): false,
+		fmt.Sprintf("at %d", began.Unix()): true, fmt.Sprintf("at %d.5", began.Unix()): true, fmt.Sprintf("at %d",
+			began.Unix()-2): false,
 		fmt.Sprintf("at %d", began.UnixMilli()): true, fmt.Sprintf("at %d", ended.UnixMilli()+1001): false,
 		fmt.Sprintf("at %d", began.UnixMicro()): false,
 	} {
