@@ -2,6 +2,7 @@ package affected
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -39,7 +40,7 @@ type steady struct{ response *gql.Response }
 
 func (f steady) Answer(context.Context, gql.Request) *gql.Response { return f.response }
 
-// One error of either side is a doubt.
+// One error of either side is a doubt, and so is a side that cannot answer.
 func TestAnswerWhole(t *testing.T) {
 	of := func(errors ...string) *gql.Response {
 		r := &gql.Response{Data: bundle.NewObject()}
@@ -61,6 +62,19 @@ func TestAnswerWhole(t *testing.T) {
 		base, head, doubt := c.answerWhole(t.Context(), Query{})
 		if base != any(tt.base.Data) || head != any(tt.head.Data) || doubt != tt.want {
 			t.Errorf("got %v, %v, %q, want %q", base, head, doubt, tt.want)
+		}
+	}
+	c := &Comparison{engines: func() (*engines, error) { return nil, errors.New("no engine") }}
+	if _, _, doubt := c.answerWhole(t.Context(), Query{}); doubt != "no engine" {
+		t.Errorf("got %q", doubt)
+	}
+}
+
+// A name in a place is quoted where it could be taken for something else.
+func TestField(t *testing.T) {
+	for name, want := range map[string]string{"a": "a", "a-b c": "a-b c", "": `""`, "a.b": `"a.b"`, "*": `"*"`, "a[": `"a["`, "]": `"]"`, `"`: `"\""`, `\`: `"\\"`} {
+		if got := field(name); got != want {
+			t.Errorf("%q: got %s, want %s", name, got, want)
 		}
 	}
 }
