@@ -2,6 +2,7 @@ package effects_test
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"reflect"
 	"strings"
@@ -139,7 +140,12 @@ func TestSumsOfTerraform(t *testing.T) {
 		"sums only": {"Plan: 2 to add, 0 to change, 1 to destroy.\n", "create a resource that the plan of terraform does not name ×2\ndelete a resource that the plan of terraform does not name"},
 		"no change": {"Plan: 0 to add, 0 to change, 0 to destroy.\n", "nothing"},
 	} {
-		got := describe(find(t, ready(integration.EffectsOfTerraform), c.output))
+		f := effects.NewFinder(ready(integration.EffectsOfTerraform), mask.New(nil))
+		_, _ = io.WriteString(f, c.output)
+		got := describe(f.Effects())
+		if again := describe(f.Effects()); again != got {
+			t.Errorf("%s: got %q, then %q", name, got, again)
+		}
 		if strings.HasPrefix(c.want, "problem") || c.want == "" {
 			_, got, _ = strings.Cut(got+"\n", "delete g.h"+map[bool]string{true: " ×2"}[name == "two plans"]+"\n")
 			got = strings.TrimSpace(got)
