@@ -60,6 +60,7 @@ func TestIdsOfDigits(t *testing.T) {
 		same              bool
 	}{
 		{"id 123456", "id ab12cd", "id ff12cd", true},
+		{"123 is bad", "ab1 is bad", "cd2 is bad", false}, // a number, at the beginning of the line
 		{"id ab12cd", "id 123456", "id 654321", true},
 		{"id 12345", "id ab12c", "id ff12c", false},     // too short
 		{"id 1234567", "id ab12cd", "id ff12cd", false}, // of another length

@@ -156,7 +156,7 @@ func (p matching) moved() []int {
 		smallest[i] = min(smallest[i+1], p[i])
 	}
 	var out []int
-	largest := -1
+	largest := 0
 	for i, j := range p {
 		if largest > j || smallest[i+1] < j {
 			out = append(out, i)

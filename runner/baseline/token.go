@@ -109,9 +109,6 @@ var (
 // hasMoment reports whether a text is a time within the span. A time without a zone may be
 // in UTC or in the zone of this machine. A date alone is none.
 func (s span) hasMoment(text string) bool {
-	if s.began.IsZero() {
-		return false
-	}
 	day, clock, zone := "", "", ""
 	if m := dateAndClock.FindStringSubmatch(text); m != nil {
 		day, clock, zone = m[1]+"-"+m[2]+"-"+m[3], m[4], m[5]
@@ -162,7 +159,7 @@ func (s span) hasEpoch(text string) bool {
 	whole, _, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseFloat(text, 64)
 	switch {
-	case err != nil || s.began.IsZero():
+	case err != nil:
 		return false
 	case len(whole) == secondDigits:
 		return s.has(time.UnixMilli(int64(n * 1000)))
