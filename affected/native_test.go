@@ -30,7 +30,7 @@ func TestPartialQuerier(t *testing.T) {
 	for name, tt := range map[string]struct {
 		response *gql.Response
 		want     string
-		err      error
+		err      any
 	}{
 		"an answer":      {&gql.Response{Status: 200, HasData: true, Data: data}, `{"a":"x"}`, nil},
 		"some errors":    {&gql.Response{Status: 200, HasData: true, Data: data, Errors: errs}, "", &integration.AnswerError{Data: []byte(`{"a":"x"}`), Errors: said}},
