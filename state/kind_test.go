@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func TestKind(t *testing.T) {
 		{"cut", `{"version":"1","su`, state.ErrCorrupt, `{"version":"1","sum":1}`, "cut short or damaged"},
 		{"wrong type", `{"version":"1","sum":"5"}`, state.ErrCorrupt, `{"version":"1","sum":1}`, "cut short or damaged"},
 		{"not valid", `{"version":"1","sum":-5}`, state.ErrCorrupt, `{"version":"1","sum":1}`, "the sum is negative"},
-		{"too large", `{"version":"1","sum":5}` + strings.Repeat(" ", 100), state.ErrCorrupt, `{"version":"1","sum":1}`, "more than 100 bytes"},
+		{"too large", `{"version":"1","sum":5}` + strings.Repeat(" ", 100), state.ErrCorrupt, `{"version":"1","sum":1}`, "cut short or damaged: it has more than 100 bytes;"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, _ := open(t)
@@ -66,7 +67,7 @@ func TestKind(t *testing.T) {
 				t.Fatalf("set aside: %v, %v", list, err)
 			}
 			if len(list) == 1 {
-				if raw, err := s.Read(t.Context(), list[0].Key); err != nil || string(raw) != c.text || !strings.Contains(told, `it is kept as "corrupt/a_b.json-`) {
+				if raw, err := s.Read(t.Context(), list[0].Key); err != nil || string(raw) != c.text || !strings.HasSuffix(told, fmt.Sprintf("; it is kept as %q <nil>", list[0].Key)) {
 					t.Errorf("set aside is %q, %v; told %s", raw, err, told)
 				}
 			}
@@ -85,6 +86,30 @@ func TestKindUnchanged(t *testing.T) {
 		if n := fake.Requests() - before; n != want {
 			t.Errorf("time %d: %d requests, want %d", i, n, want)
 		}
+	}
+}
+
+// A sealedOff is a state in which no copies can be kept.
+type sealedOff struct{ state.Store }
+
+func (s sealedOff) Write(ctx context.Context, key string, raw []byte) error {
+	if strings.HasPrefix(key, "corrupt/") {
+		return errors.New("no room")
+	}
+	return s.Store.Write(ctx, key, raw)
+}
+
+// A corrupt document is replaced also if no copy can be kept, and the warning says so.
+func TestCorruptWithoutCopy(t *testing.T) {
+	s, _ := open(t)
+	write(t, s, "a/b.json", "{")
+	warning, err := kind.Update(t.Context(), sealedOff{s}, "a/b.json", add)
+	const want = `"a/b.json" in the state is not used: it is cut short or damaged; keeping a copy: no room`
+	if err != nil || warning == nil || warning.Error() != want {
+		t.Errorf("got %v, %v, want %s", warning, err, want)
+	}
+	if raw, err := s.Read(t.Context(), "a/b.json"); err != nil || string(raw) != `{"version":"1","sum":1}` {
+		t.Errorf("got %s, %v", raw, err)
 	}
 }
 
