@@ -144,6 +144,25 @@ func TestCollectAges(t *testing.T) {
 	}
 }
 
+// What an earlier program noted of its collection counts: there is none for a day.
+func TestCollectedBefore(t *testing.T) {
+	s, _ := open(t)
+	write(t, s, "t/a", "x")
+	now := time.Now().Add(10 * day)
+	for _, tt := range []struct {
+		ago  time.Duration
+		left int
+	}{{day - time.Second, 1}, {day, 0}} {
+		write(t, s, "collection/last.json", fmt.Sprintf(`{"version":"1","at":%q}`, now.Add(-tt.ago).UTC().Format(time.RFC3339Nano)))
+		if err := state.Collect(t.Context(), s, state.Limits{Age: day}, now); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := s.List(t.Context(), "t"); err != nil || len(list) != tt.left {
+			t.Errorf("%s ago: left is %v, %v, want %d", tt.ago, list, err, tt.left)
+		}
+	}
+}
+
 // A document that is written during a collection stays.
 func TestCollectBesideWriters(t *testing.T) {
 	everywhere(t, func(t *testing.T, open func() state.Store) {

@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,6 +58,20 @@ func TestHostile(t *testing.T) {
 	}
 	if _, err := d.Read(t.Context(), "folder"); err == nil || err.Error() != `reading "folder" in the state: it is not a file` {
 		t.Errorf("a folder as a document: %v", err)
+	}
+}
+
+// What is no key and what is too large is told.
+func TestRefusals(t *testing.T) {
+	s, _ := open(t)
+	long := strings.Repeat("a", 200)
+	if err := s.Write(t.Context(), long, nil); err != nil {
+		t.Errorf("a key of 200 characters: %v", err)
+	}
+	for _, key := range []string{"", "A", "a//b", "/a", "a/", ".a", "a/.b", "a b", long + "a"} {
+		if err := s.Write(t.Context(), key, nil); err == nil || !strings.HasSuffix(err.Error(), fmt.Sprintf("%q is not a key of the state", key)) {
+			t.Errorf("%q: got %v", key, err)
+		}
 	}
 }
 

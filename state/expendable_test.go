@@ -53,7 +53,7 @@ func TestExpendableGoesOn(t *testing.T) {
 	}
 	s := state.Expendable(in, func(err error) { t.Errorf("it gave up: %v", err) })
 	refused := errors.New("not this one")
-	if err := s.Update(t.Context(), "a", func([]byte) ([]byte, error) { return []byte("x"), refused }); !errors.Is(err, refused) {
+	if err := s.Update(t.Context(), "a", func([]byte) ([]byte, error) { return []byte("x"), refused }); !errors.Is(err, refused) || err.Error() != `changing "a" in the state: not this one` {
 		t.Errorf("got %v, want %v", err, refused)
 	}
 	if raw, err := s.Read(t.Context(), "a"); !errors.Is(err, state.ErrNotFound) {

@@ -38,8 +38,12 @@ func TestCanceledBefore(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
+		texts := map[string]string{
+			"read": `reading "k" in`, "list": `listing "all" in`, "write": `writing "k" in`, "remove": `removing "k" in`, "discard": `removing "k" in`,
+			"update": `changing "k" in`, "collect": `removing old documents: changing "collection/last.json" in`,
+		}
 		for name, call := range calls(s) {
-			if err := call(ctx); !errors.Is(err, context.Canceled) {
+			if err := call(ctx); !errors.Is(err, context.Canceled) || err.Error() != texts[name]+" the state: context canceled" {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
