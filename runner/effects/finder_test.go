@@ -210,3 +210,41 @@ func TestAnnounceKeeps(t *testing.T) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 }
+
+// A line that belongs to a rule is not read by a later one, also if it announces nothing.
+func TestClaimedLines(t *testing.T) {
+	lines := map[string]string{
+		integration.EffectsOfKubectl: "diff -u -N /tmp/LIVE-1/v1.Service.shop.new /tmp/MERGED-2/v1.Service.shop.new\n@@ -0,0 +1,20 @@\n" +
+			"configmap/prices unchanged (server dry run)\nservice/till configured (server dry run)",
+		integration.EffectsOfTerraform: "  # aws_iam_user.jane will be created\nPlan: 1 to add, 0 to change, 0 to destroy.\n" +
+			`{"@level":"info","type":"planned_change","change":{"resource":{"addr":"a.b"},"action":"noop"}}` + "\n" +
+			`{"@level":"info","type":"change_summary","changes":{"add":0,"change":0,"remove":0,"operation":"plan"}}`,
+		integration.EffectsOfVaultManager: `level=info msg="[Dry Run] [Vault Policy] policy to be written='x'"`,
+		integration.EffectsOfReconcile: record + "['create_user', 'x']\n" + record + "hello\n" +
+			"[2026-11-20 10:00:01] [ERROR] [DRY-RUN] [a.py:b:1] - no",
+	}
+	for name, output := range lines {
+		s, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\neffects: {use: ["+name+"], rules: [{match: '[a-z0-9].*[a-z0-9]', kind: other}]}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules := s.For("any").Effects
+		if rules[0].Ready == "" { // rules of one's own come first
+			rules = []integration.EffectRule{rules[1], rules[0]}
+		}
+		if got := describe(find(t, rules, output+"\n")); strings.Contains(got, "other ") {
+			t.Errorf("%s: got\n%s", name, got)
+		}
+	}
+}
+
+// Empty lines are lines, wherever a write begins and ends.
+func TestEmptyLines(t *testing.T) {
+	f := effects.NewFinder(ready(integration.EffectsOfReconcile), mask.New(nil))
+	for _, part := range []string{"\n" + record + "['delete_user', 'a']\n\n", "\n\n", record + "['delete_user', 'b']"} {
+		_, _ = io.WriteString(f, part)
+	}
+	if got := describe(f.Effects()); got != "delete delete_user a\ndelete delete_user b" {
+		t.Errorf("got %q", got)
+	}
+}
