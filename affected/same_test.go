@@ -78,3 +78,20 @@ func TestField(t *testing.T) {
 		}
 	}
 }
+
+// The reason is that of the first element that only one side has, and else that of the first one of base.
+func TestFirstUnkeyed(t *testing.T) {
+	of := func(hashes string) (out []unkeyed) {
+		for _, h := range hashes {
+			out = append(out, unkeyed{string(h), "why " + string(h)})
+		}
+		return out
+	}
+	for _, tt := range []struct{ base, head, want string }{
+		{"ab", "b", "why a"}, {"a", "ab", "why b"}, {"ab", "ba", "why a"}, {"aa", "a", "why a"}, {"ab", "abb", "why b"}, {"abc", "abd", "why c"},
+	} {
+		if got := firstUnkeyed(of(tt.base), of(tt.head)); got != tt.want {
+			t.Errorf("%s and %s: got %q, want %q", tt.base, tt.head, got, tt.want)
+		}
+	}
+}
