@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"sync/atomic"
@@ -146,5 +147,45 @@ func TestEachWithoutPool(t *testing.T) {
 		})
 	if err != nil || len(errs) != 4 || most.Load() != 1 {
 		t.Errorf("got %v, %v, at most %d at once", errs, err, most.Load())
+	}
+}
+
+// A broken is a system that cannot be asked.
+type broken struct{ *world }
+
+func (broken) Read(context.Context, reconcile.Key) (*reconcile.Thing, error) {
+	return nil, errors.New("no answer")
+}
+
+// A thing that cannot be read again is not written, and not forgotten.
+func TestReadingAgainFails(t *testing.T) {
+	m := &memory{known: map[reconcile.Key]reconcile.Record{"gone": {}}}
+	p := reconcile.Make(reconcile.Input{Owner: reconcile.Owner{Integration: "x", Caller: "a"}, Class: reconcile.Listing,
+		Compare: never,
+		Desired: []reconcile.Item{{Key: "new"}}, Known: m.snapshot()})
+	_, err := reconcile.Execute(t.Context(), p, broken{&world{}}, m, reconcile.Options{Limit: 1})
+	if err == nil || err.Error() != "gone: forget: reading it again: no answer\nnew: create: reading it again: no answer" || len(m.known) != 1 {
+		t.Errorf("got %v, remembered is %v", err, m.known)
+	}
+}
+
+// The words stand in reports and in settings, so they stay.
+func TestWords(t *testing.T) {
+	got := fmt.Sprint([]reconcile.Status{reconcile.StatusDone, reconcile.StatusUnchanged, reconcile.StatusHeld,
+		reconcile.StatusFailed, reconcile.StatusNotRun},
+		[]reconcile.Class{reconcile.Listing, reconcile.Knowing, reconcile.Blind},
+		[]reconcile.Action{reconcile.Create, reconcile.Update, reconcile.Replace, reconcile.Remove, reconcile.MarkIt,
+			reconcile.AdoptIt, reconcile.Forget,
+			reconcile.None, reconcile.Skip, reconcile.Blocked},
+		[]reconcile.Whose{reconcile.Us, reconcile.Nobody, reconcile.OtherCaller, reconcile.RetiredCaller,
+			reconcile.OtherIntegration, reconcile.OtherVersion},
+		[]reconcile.Claim{reconcile.NoClaim, reconcile.Adopt, reconcile.TakeOver, reconcile.AdoptOrTakeOver},
+		[]reconcile.Policy{reconcile.Manage, reconcile.Observe, reconcile.Detach})
+	const want = "[done unchanged held failed not_run] [listing knowing blind] " +
+		"[create update replace delete mark adopt forget none skip blocked] " +
+		"[us nobody other caller retired caller other integration other version] [ adopt take_over adopt_or_take_over] " +
+		"[ observe detach-on-delete]"
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
