@@ -53,6 +53,25 @@ func TestTimesOfTheRun(t *testing.T) {
 	}
 }
 
+// Of two values that a run was given, of which one begins with the other, the longer one is replaced.
+func TestHandedOutValues(t *testing.T) {
+	run := func(log string, values ...string) baseline.Run {
+		return baseline.Run{Result: failed(1), Log: log, HandedOut: values}
+	}
+	for _, tt := range []struct {
+		values []string
+		same   bool
+	}{
+		{[]string{"xy", "xyz"}, true}, {[]string{"xyz", "xy"}, true}, {[]string{"xyz", ""}, true}, {[]string{"xy", ""},
+			false}, {nil, false},
+	} {
+		got := baseline.Compare(task, run("no abcd\n", "ab", "abcd"), run("no xyz\n", tt.values...))
+		if got.Same != tt.same {
+			t.Errorf("%q: got %+v", tt.values, got)
+		}
+	}
+}
+
 // A text of digits may be a hexadecimal id if it is as long as one that is, and long enough.
 func TestIdsOfDigits(t *testing.T) {
 	for _, tt := range []struct {
