@@ -44,6 +44,9 @@ func TestTimesOfTheRun(t *testing.T) {
 			t.Errorf("%s: got %+v, want %v", text, got, want)
 		}
 	}
+	if got := compareAt(began, ended, fmt.Sprint(began.Unix(), " is now"), fmt.Sprint(ended.Unix(), " is now")); !got.Same {
+		t.Errorf("at the beginning of a line: got %+v", got)
+	}
 	if got := compareAt(time.Time{}, time.Time{}, "at 10:00:30", "at 10:00:31"); got.Same {
 		t.Errorf("of a run of no known time: got %+v", got)
 	}
@@ -122,6 +125,15 @@ func TestManyLinesOfTheSameWords(t *testing.T) {
 		if want := fmt.Sprintf("fails differently on base: a number differs there, in %q", shown); got.Finding != want {
 			t.Errorf("%d lines: got %+v, want %s", n, got, want)
 		}
+	}
+}
+
+// A line that is like the first one is not taken for it.
+func TestFirstLineAgain(t *testing.T) {
+	const head, base = "no\n[INFO] b\nno\n[INFO] a\n", "no\n[INFO] a\nno\n[INFO] b\n"
+	got := compareAt(time.Time{}, time.Time{}, head, base)
+	if want := `fails differently on base: the INFO line before it differs there, in "no"`; got.Finding != want {
+		t.Errorf("got %+v, want %s", got, want)
 	}
 }
 
