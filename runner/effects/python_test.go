@@ -30,6 +30,11 @@ func TestReadPython(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
+	for depth, want := range map[int]bool{21: true, 22: false} {
+		if _, ok := readPython(strings.Repeat("[", depth) + strings.Repeat("]", depth)); ok != want {
+			t.Errorf("%d lists: read is %v, want %v", depth, ok, want)
+		}
+	}
 	deep := strings.Repeat("[", 1000) + strings.Repeat("]", 1000)
 	if _, ok := readPython(deep); ok {
 		t.Error("a list a thousand levels deep was read")
