@@ -12,7 +12,11 @@ import (
 // A damaged memory is not taken for an empty one, and one of a later program neither: without it
 // nobody knows what was made.
 func TestDamagedMemory(t *testing.T) {
-	for name, raw := range map[string]string{"cut": `{"version":"1","rec`, "later version": `{"version":"2","records":{}}`, "no version": `{}`} {
+	for name, c := range map[string]struct{ raw, why string }{
+		"cut":           {`{"version":"1","rec`, "it is cut short or damaged"},
+		"later version": {`{"version":"2","records":{}}`, `its version is "2": this prcheck cannot read it`},
+		"no version":    {`{}`, "it is cut short or damaged"},
+	} {
 		remembered, err := state.Open(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
@@ -29,11 +33,11 @@ func TestDamagedMemory(t *testing.T) {
 		if err != nil || len(list) != 1 {
 			t.Fatalf("got %v, %v", list, err)
 		}
-		if err := remembered.Write(t.Context(), list[0].Key, []byte(raw)); err != nil {
+		if err := remembered.Write(t.Context(), list[0].Key, []byte(c.raw)); err != nil {
 			t.Fatal(err)
 		}
 		writes := s.writes
-		if err := run(`{"north": {"b": "Bible"}}`); err == nil || !strings.Contains(err.Error(), "reading the state: "+list[0].Key) || s.writes != writes {
+		if err := run(`{"north": {"b": "Bible"}}`); err == nil || !strings.HasSuffix(err.Error(), "reading the state: "+list[0].Key+": "+c.why) || s.writes != writes {
 			t.Errorf("%s: got %v, and %d writes", name, err, s.writes-writes)
 		}
 	}

@@ -35,15 +35,17 @@ func TestIdentifiedTarget(t *testing.T) {
 				if query == nil { // that of head
 					a = c.head
 				}
-				return native.Desired{Parts: []native.Part{{Target: a}}}, nil
+				return native.Desired{Parts: []native.Part{{Target: a}, {Shard: "plain", Target: "text"}}}, nil
 			},
 			Current: func(_ context.Context, _ integration.Environment, p native.Part) (native.Current, error) {
-				asked = append(asked, p.Target)
+				if p.Shard == "" {
+					asked = append(asked, p.Target)
+				}
 				return native.Current{}, nil
 			}})
 		base := func(context.Context, string, map[string]any) ([]byte, error) { return nil, nil }
 		if err := n.DryRun(t.Context(), integration.Environment{Base: base}); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Fatalf("%s: %v", name, err)
 		}
 		if !slices.Equal(asked, c.want) {
 			t.Errorf("%s: asked %+v, want %+v", name, asked, c.want)
