@@ -16,5 +16,5 @@
 // alone: a judge that stays green holds nothing.
 //
 //   - sites.go: what can be changed; try.go: one change and the tests; engines.go: the broken engines and
-//     their judges; main.go: the sample and its table.
+//     their judges; main.go: the sample and its table; last.txt: the last outputs.
 package main
