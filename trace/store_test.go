@@ -286,17 +286,3 @@ func TestTracesOfOneNameAreNotLoaded(t *testing.T) {
 		t.Errorf("got %v, ignored %q", traces, ignored)
 	}
 }
-
-// A trace whose bundles have no name is no trace of one bundle. The words of the sides stand in documents, so they stay.
-func TestTracesOfNoNameAreLoaded(t *testing.T) {
-	s, _ := store(t)
-	if err := s.Save(t.Context(), trace.NewRecorder("", "").Trace(subject, noon)); err != nil {
-		t.Fatal(err)
-	}
-	if traces, ignored := s.Load(t.Context(), subject); len(traces) != 1 || len(ignored) != 0 {
-		t.Errorf("got %v, ignored %q", traces, ignored)
-	}
-	if got := string(trace.Base + " " + trace.Head + " " + trace.Either); got != "base head either" {
-		t.Errorf("got %q", got)
-	}
-}
