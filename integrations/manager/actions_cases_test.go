@@ -150,11 +150,12 @@ func TestHeldKind(t *testing.T) {
 		"lingering": {1, kubetest.Lingering, "an old process must end before it"},
 	} {
 		s := newScene(t)
-		s.own = "wait: 1s"
+		s.own = "wait: 1m"
 		s.cluster.Fate = func(map[string]any) kubetest.Fate { return c.fate }
 		s.entry(terraformFile, 0)["sharding"] = object{"strategy": "static", "shards": c.shards}
 		stop := s.play(func() {})
 		s.mustRun(t)
+		s.own = "wait: 1s"
 		s.entry(terraformFile, 0)["spec"].(object)["cache"] = true
 		_, err := s.run(t)
 		stop()
