@@ -140,6 +140,11 @@ func finishSaas(s *scene) {
 			s.give(host, variable(of["path"].(string), of["field"].(string)))
 		}
 	}
+	if c := s.head.Data[saastest.Cluster]; c != nil { // objectives are measured with the token of the cluster
+		if of, ok := c["automationToken"].(object); ok {
+			s.give(prometheusHost, variable(of["path"].(string), of["field"].(string)))
+		}
+	}
 	s.give(codeHost+":8443", variable("app/code", "token"))
 	of := s.head.Data["/pipelines/authentication.yml"]
 	for host, key := range map[string]string{codeHost: "code", codeHost + ":8443": "code", quayHost: "image", quayHost + ":5000": "image"} {
