@@ -121,7 +121,7 @@ func (b *book) resolve(tid int, name string) *target {
 		end = b.follow(tid, way)
 		to.isLink = len(end.links) > len(way.links)
 	}
-	isThere := to.isLink || !end.lost && !end.missing
+	isThere := to.isLink || !end.lost && end.found
 	if plain, ok := withoutDots(name); ok {
 		keep(&to.names, plain, isThere)
 	}
@@ -131,7 +131,7 @@ func (b *book) resolve(tid int, name string) *target {
 			keep(&to.links, link, true)
 		}
 		if !end.lost && to.isLink {
-			keep(&to.ends, end.path, !end.missing)
+			keep(&to.ends, end.path, end.found)
 		}
 		way.fleeting = way.fleeting || end.fleeting
 	}

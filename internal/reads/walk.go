@@ -21,7 +21,7 @@ type walked struct {
 	path     string
 	links    []string // the links that were followed
 	lost     bool     // the name leads to nothing that has a name
-	missing  bool     // after follow: nothing is there
+	found    bool     // after follow: something is there
 	fleeting bool     // the same name may soon lead elsewhere: it is below /proc
 }
 
@@ -75,8 +75,8 @@ func (b *book) follow(tid int, w walked) walked {
 		b.doubt("a name is too long to be followed")
 	}
 	to, err := os.Readlink(w.path)
-	w.missing = errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR)
-	if err != nil { // mostly: it is no link, or it is missing
+	w.found = err == nil || errors.Is(err, unix.EINVAL) // it is no link
+	if err != nil {
 		return w
 	}
 	w.links = append(slices.Clip(w.links), w.path)
