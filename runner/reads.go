@@ -53,9 +53,9 @@ func (r *readings) note(t plan.Task, at place.Place, rec reads.Record) (doubt st
 		}
 	}
 	if at.World != nil {
-		now.list, now.why = at.World.Of(rec, at.Root, at.From)
 		run := files.RunOf(rec, at.Root, at.From)
 		run.Since, run.InPlace = at.Made, !at.IsView()
+		now.list, now.why = at.World.Of(run)
 		if name, isOther := at.World.ChangedMeanwhile(now.list, run); isOther {
 			doubt = fmt.Sprintf("%q changed while it ran; run it again", name)
 		}

@@ -128,7 +128,7 @@ func TestChanged(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newCheckout(t)
 			c.write("build/rule", "allow")
-			list, partial := c.world().Of(c.opened(tt.read...), c.dir, c.dir)
+			list, partial := c.world().Of(files.RunOf(c.opened(tt.read...), c.dir, c.dir))
 			if partial != "" {
 				t.Fatal(partial)
 			}
@@ -148,22 +148,22 @@ func TestOf(t *testing.T) {
 	rec.Accesses = append(rec.Accesses,
 		reads.Access{Name: filepath.Join(c.dir, "made"), Opened: true, Wrote: true, MadeFirst: true},
 		reads.Access{Name: "/elsewhere/x", Opened: true}, reads.Access{Name: filepath.Join(c.dir, "conf"), Asked: true})
-	list, partial := c.world().Of(rec, c.dir, c.dir)
+	list, partial := c.world().Of(files.RunOf(rec, c.dir, c.dir))
 	if got := list.Paths(); partial != "" || !reflect.DeepEqual(got, []string{"conf", "tool.py"}) {
 		t.Errorf("got %q, %q", got, partial)
 	}
-	if _, partial := c.world().Of(c.opened("README"), "/view", c.dir); !strings.Contains(partial, "README") {
+	if _, partial := c.world().Of(files.RunOf(c.opened("README"), "/view", c.dir)); !strings.Contains(partial, "README") {
 		t.Errorf("of another root: got %q", partial)
 	}
 	program := reads.Record{Accesses: []reads.Access{{Name: filepath.Join(c.dir, "tool.py"), Executed: true}}}
-	if _, partial := c.world().Of(program, "/view", c.dir); !strings.Contains(partial, "tool.py") {
+	if _, partial := c.world().Of(files.RunOf(program, "/view", c.dir)); !strings.Contains(partial, "tool.py") {
 		t.Errorf("of a program: got %q", partial)
 	}
-	if _, partial := c.world().Of(c.opened("x\xff"), c.dir, c.dir); !strings.Contains(partial, `"x\xff"`) {
+	if _, partial := c.world().Of(files.RunOf(c.opened("x\xff"), c.dir, c.dir)); !strings.Contains(partial, `"x\xff"`) {
 		t.Errorf("of a name that is no text: got %q", partial)
 	}
 	refused := reads.Record{Partial: "ptrace is refused"}
-	if _, partial := c.world().Of(refused, c.dir, c.dir); partial != refused.Partial {
+	if _, partial := c.world().Of(files.RunOf(refused, c.dir, c.dir)); partial != refused.Partial {
 		t.Errorf("got %q", partial)
 	}
 }
@@ -177,12 +177,12 @@ func TestOfAFileOfSomebodyElse(t *testing.T) {
 		if wrote != "" {
 			rec.Accesses = append(rec.Accesses, reads.Access{Name: filepath.Join(c.dir, wrote), Wrote: true})
 		}
-		if list, partial := c.world().Of(rec, c.dir, c.dir); partial != want || list[len(list)-1].Found != "missing" {
+		if list, partial := c.world().Of(files.RunOf(rec, c.dir, c.dir)); partial != want || list[len(list)-1].Found != "missing" {
 			t.Errorf("wrote %q: got %q, want %q", wrote, partial, want)
 		}
 	}
 	rec := c.opened("cache/x")
-	if _, partial := c.world().Of(rec, c.dir, c.dir); partial != "" {
+	if _, partial := c.world().Of(files.RunOf(rec, c.dir, c.dir)); partial != "" {
 		t.Errorf("a vain look-up: got %q", partial)
 	}
 }
@@ -193,7 +193,7 @@ func TestOfAMovedFolder(t *testing.T) {
 	for name, want := range map[string]string{"conf": `it moved the folder "conf"`, "scratch": ""} {
 		moved := reads.Access{Name: filepath.Join(c.dir, name), Asked: true, Wrote: true, Moved: true}
 		rec := reads.Record{Accesses: []reads.Access{moved}}
-		if _, partial := c.world().Of(rec, c.dir, c.dir); partial != want {
+		if _, partial := c.world().Of(files.RunOf(rec, c.dir, c.dir)); partial != want {
 			t.Errorf("%s: got %q, want %q", name, partial, want)
 		}
 	}
@@ -207,7 +207,7 @@ func TestStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := files.NewStore(dir)
-	list, _ := c.world().Of(c.opened("tool.py", "conf"), c.dir, c.dir)
+	list, _ := c.world().Of(files.RunOf(c.opened("tool.py", "conf"), c.dir, c.dir))
 	id, err := s.Save(t.Context(), "it", list)
 	if err != nil || !id.IsRecorded() {
 		t.Fatal(id, err)
@@ -239,7 +239,7 @@ func TestStore(t *testing.T) {
 func TestChangedOnDisk(t *testing.T) {
 	c := newCheckout(t)
 	w := c.world()
-	list, _ := w.Of(c.opened("tool.py", "conf", "run", "gone"), c.dir, c.dir)
+	list, _ := w.Of(files.RunOf(c.opened("tool.py", "conf", "run", "gone"), c.dir, c.dir))
 	if name, isOther := w.ChangedMeanwhile(list, ranSince(began(t))); isOther {
 		t.Errorf("nothing changed, got %q", name)
 	}
@@ -248,7 +248,7 @@ func TestChangedOnDisk(t *testing.T) {
 	if name, _ := w.ChangedMeanwhile(list, ranSince(since)); name != "tool.py" {
 		t.Errorf("got %q", name)
 	}
-	own := files.RunOf(reads.Record{Accesses: []reads.Access{{Name: filepath.Join(c.dir, "tool.py"), Wrote: true}}}, c.dir)
+	own := files.RunOf(reads.Record{Accesses: []reads.Access{{Name: filepath.Join(c.dir, "tool.py"), Wrote: true}}}, c.dir, c.dir)
 	own.Since, own.InPlace = since, true
 	if name, isOther := w.ChangedMeanwhile(list, own); isOther {
 		t.Errorf("the task wrote it, got %q", name)
@@ -267,7 +267,7 @@ func TestChangedOnDiskConverted(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := files.World{Tree: tree, Root: c.dir}
-	list, _ := w.Of(c.opened("tool.py", "README"), c.dir, c.dir)
+	list, _ := w.Of(files.RunOf(c.opened("tool.py", "README"), c.dir, c.dir))
 	since := began(t)
 	if name, isOther := w.ChangedMeanwhile(list, ranSince(since)); isOther {
 		t.Errorf("nothing changed, got %q", name)

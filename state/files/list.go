@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/app-sre/prcheck/internal/reads"
 )
 
 // A Read is a name that a task used, and what it found there.
@@ -46,18 +44,16 @@ func (l List) Paths() []string {
 	return out
 }
 
-// Of returns what a task read of a world whose files it found below a root. Partial says why the
-// list does not hold all; "" if it does. Other is a folder with the checkout itself, when the task
-// started elsewhere: what it read there, except files that git ignores, makes the list partial. So does a file that
-// somebody else laid in the checkout before.
-func (w World) Of(rec reads.Record, root, other string) (l List, partial string) {
-	partial = rec.Partial
+// Of returns what a task read of a world. Partial says why the list does not hold all; "" if it does. What the task read
+// of the checkout itself although it started elsewhere, except files that git ignores, makes the list partial. So does a
+// file that somebody else laid in the checkout before.
+func (w World) Of(run Run) (l List, partial string) {
+	partial = run.record.Partial
 	lists := map[string]bool{}
-	run := RunOf(rec, root, other)
-	for _, a := range rec.Accesses {
-		path, inside := below(a.Name, root)
-		if !inside && other != root {
-			path, inside = below(a.Name, other)
+	for _, a := range run.record.Accesses {
+		path, inside := below(a.Name, run.root)
+		if !inside && run.other != run.root {
+			path, inside = below(a.Name, run.other)
 			if inside && path != "." && !w.IsOther(path) && (a.Opened || a.Executed) {
 				partial = fmt.Sprintf("it read %q of the checkout itself", path)
 			}

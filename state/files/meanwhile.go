@@ -13,20 +13,25 @@ import (
 	"github.com/app-sre/prcheck/world"
 )
 
-// A Run says what must be known of the run of a task to tell whether somebody else changed what it read.
+// A Run is a run of a task that was recorded. [World.Of] says what it read, and [World.ChangedMeanwhile] whether somebody
+// else changed that.
 type Run struct {
 	Since   time.Time // before it began
 	InPlace bool      // it ran in the checkout itself; a view has only the files of Others in common with it
+
+	record      reads.Record
+	root, other string
 
 	wrote map[string]bool // the paths that it made, changed or removed
 	seen  map[string]bool // the paths at which something was when it first used them
 }
 
-// RunOf returns the run of a record, of which only paths below some roots count.
-func RunOf(rec reads.Record, roots ...string) Run {
-	run := Run{wrote: map[string]bool{}, seen: map[string]bool{}}
+// RunOf returns the run of a record. The task found the files of its side below root; other is the checkout itself, the
+// same folder if the task started there.
+func RunOf(rec reads.Record, root, other string) Run {
+	run := Run{record: rec, root: root, other: other, wrote: map[string]bool{}, seen: map[string]bool{}}
 	for _, a := range rec.Accesses {
-		for _, root := range roots {
+		for _, root := range []string{root, other} {
 			if path, inside := below(a.Name, root); inside {
 				run.wrote[path] = run.wrote[path] || a.Wrote
 				run.seen[path] = run.seen[path] || a.Seen

@@ -22,7 +22,7 @@ func (c checkout) rename(from, to string) {
 func TestChangedAtOnce(t *testing.T) {
 	c := newCheckout(t)
 	w := c.world()
-	list, _ := w.Of(c.opened("tool.py"), c.dir, c.dir)
+	list, _ := w.Of(files.RunOf(c.opened("tool.py"), c.dir, c.dir))
 	began(t)
 	c.write("tool.py", "1")
 	info, err := os.Stat(filepath.Join(c.dir, "tool.py"))
@@ -142,9 +142,9 @@ func TestChangedMeanwhile(t *testing.T) {
 			if of.wrote != "" {
 				rec.Accesses = append(rec.Accesses, reads.Access{Name: filepath.Join(c.dir, of.wrote), Asked: true, Wrote: true})
 			}
-			run := files.RunOf(rec, c.dir)
+			run := files.RunOf(rec, c.dir, c.dir)
 			run.Since, run.InPlace = began(t), !of.inView
-			list, _ := w.Of(c.opened(of.read), c.dir, c.dir)
+			list, _ := w.Of(files.RunOf(c.opened(of.read), c.dir, c.dir))
 			of.change(c)
 			if got, isChanged := w.ChangedMeanwhile(list, run); got != of.changed || isChanged != (of.changed != "") {
 				t.Errorf("got %q, %t, want %q", got, isChanged, of.changed)
