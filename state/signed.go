@@ -166,9 +166,12 @@ func (s trusted) seal(key string, raw []byte) ([]byte, error) {
 	out.Key = base64.StdEncoding.EncodeToString(s.trust.Key.Public().(ed25519.PublicKey))
 	out.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(s.trust.Key, out.message(s.trust.Project, key)))
 	out.Document = nil
-	head, _ := json.Marshal(out) // texts and a time of today always encode
+	head, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("signing %q in the state: %w", key, err)
+	}
 	// The document is written as it is, since encoding would change its bytes.
-	return slices.Concat(bytes.TrimSuffix(head, []byte("}")), []byte(`,"document":`), raw, []byte("}")), nil
+	return slices.Concat(head[:len(head)-1], []byte(`,"document":`), raw, []byte("}")), nil
 }
 
 // open returns the document that is stored under a key. The error is [ErrUntrusted] if it
