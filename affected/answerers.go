@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
 )
 
 // An Answerer answers requests over one bundle as qontract-server does: a

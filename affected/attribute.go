@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // An Attribution tells to which shards the difference between two desired states

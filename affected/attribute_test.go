@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/shared"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 type shardCase struct {

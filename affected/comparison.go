@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
 )
 
 // A Comparison compares the two bundles of a change. It keeps what it computes, so

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
 )
 
 const corners = `{"data":{` +

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // A cursor is a position in a selector: its steps before step led to the value at

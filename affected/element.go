@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // full returns the hash of the element with all its parts.

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // A flowCase is a case of desired_state_diff_gate or runner_flow. A pointer

@@ -4,8 +4,8 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // prune returns two desired states without the items that the same list has on both sides, as

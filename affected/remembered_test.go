@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // kept is a memory that counts what it gives.

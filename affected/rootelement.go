@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
 )
 
 // An evaluator evaluates root elements of a query on one side.

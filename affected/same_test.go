@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
 )
 
 // Two answers are the same if their data and their errors are, each error with its code and its path.

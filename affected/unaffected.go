@@ -3,8 +3,8 @@ package affected
 import (
 	"slices"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
 )
 
 // isUnaffected tells whether both sides are known to answer a request alike, to the

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/integrations/generic/cloudtest"
+	"github.com/app-sre/prcheck/natives/generic/cloudtest"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // A secret that somebody wrote into the data is in no diff: not when it is added, changed or taken

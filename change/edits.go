@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/rules"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/world"
 )

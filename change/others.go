@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/internal/lazyregexp"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/source"
 )
 

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/live"
 	"github.com/app-sre/prcheck/planner/peer"
 	"github.com/app-sre/prcheck/planner/proof"
+	"github.com/app-sre/prcheck/qontract/live"
 	"github.com/app-sre/prcheck/source"
 )
 

@@ -5,11 +5,11 @@ import (
 	"errors"
 
 	"github.com/app-sre/prcheck/affected"
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/crash"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
 	"github.com/app-sre/prcheck/report"
 )
 

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle/bundler"
 	"github.com/app-sre/prcheck/ci/revisions"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/proof"
 	"github.com/app-sre/prcheck/planner/rules"
+	"github.com/app-sre/prcheck/qontract/bundler"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/audits"
 	"github.com/app-sre/prcheck/state/bases"

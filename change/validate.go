@@ -4,10 +4,10 @@ import (
 	"context"
 	"io"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/validator"
 	"github.com/app-sre/prcheck/source"
-	"github.com/app-sre/prcheck/validator"
 )
 
 // Validation returns the flag that says how much of head is checked for mistakes first. Auto

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/validator"
 	"github.com/app-sre/prcheck/source"
-	"github.com/app-sre/prcheck/validator"
 )
 
 func TestValidate(t *testing.T) {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/internal/mask"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 )

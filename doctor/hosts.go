@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/affected"
-	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/crash"
+	"github.com/app-sre/prcheck/qontract/gql"
 )
 
 // checkHosts says which hosts natives need by the data of the working tree, and which ones their settings

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // DefinitionSchema is the schema of the datafiles that define integrations, unless the

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // defined returns a bundle with definitions at /0.yml, /1.yml and so on. Each argument has

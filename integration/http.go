@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/internal/origin"
-	"github.com/app-sre/prcheck/runner/systems/outward"
+	"github.com/app-sre/prcheck/internal/outward"
 )
 
 // requestTime is how long one request of a client may take.

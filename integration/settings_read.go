@@ -12,8 +12,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/internal/lazyregexp"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // The words of the settings for ListOrder, Trace, schemas and Strategy, in the order of their

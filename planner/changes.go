@@ -1,8 +1,8 @@
 package planner
 
 import (
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // Changes compares two bundles and writes the result down as a plan does.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
 	"github.com/app-sre/prcheck/state/dependence"
 )
 

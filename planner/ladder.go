@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/app-sre/prcheck/affected"
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/schemafilter"
 	"github.com/app-sre/prcheck/state/dependence"
 )

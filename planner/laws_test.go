@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/proof"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // laws hold for every plan: it can be read again, has each integration of

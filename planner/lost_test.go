@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // A failing file can be read until it breaks.

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
-	of "github.com/app-sre/prcheck/native"
+	of "github.com/app-sre/prcheck/natives/native"
+	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
-	"github.com/app-sre/prcheck/reconcile"
 )
 
 // The order of a list in a body or in a target may mean something to an integration. A change

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/suggest"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // checkDefinitions refuses a head that defines no integration, since nothing would be

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/affected"
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner/proof"
 	"github.com/app-sre/prcheck/planner/rules"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/state/trains"
 	"github.com/app-sre/prcheck/trace"

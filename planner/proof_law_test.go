@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/qontract/gql"
 	"github.com/app-sre/prcheck/trace"
 )
 

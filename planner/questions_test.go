@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/trace"
 )
 

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/selftest"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // selftested checks all laws on an input and returns the results by law.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/app-sre/prcheck/affected"
-	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/qontract/gql"
 )
 
 // namesOf returns the names of all integrations of both sides.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/schemafilter"
 	"github.com/app-sre/prcheck/state/trains"
 )

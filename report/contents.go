@@ -1,8 +1,8 @@
 package report
 
 import (
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // The bounds of contents, in bytes.

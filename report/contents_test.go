@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // TestContentsAreBounded checks that values are left out once the files have too many.

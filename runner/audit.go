@@ -11,9 +11,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/runner/recording"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/audits"

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/runner/baseline"
 	"github.com/app-sre/prcheck/runner/recording"
 	"github.com/app-sre/prcheck/wrapper"

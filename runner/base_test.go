@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // Only integrations and shards that exist on base run there, and they do all their work.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/runner/effects"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/pending"

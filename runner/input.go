@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/runner/launch"
 	"github.com/app-sre/prcheck/runner/place"
 	"github.com/app-sre/prcheck/runner/progress"
@@ -38,7 +38,7 @@ type Input struct {
 	Getenv   func(string) string // the environment; a task gets only the variables that exec.pass_env names; nil is empty
 	Environ  func() []string     // the whole environment as NAME=value, which is searched for secrets to mask; nil is empty
 	// Connect returns, for each integration, what a native reads beside the data. Learn is told
-	// each secret before anybody gets it. Nil reads nothing; package runner/systems has all.
+	// each secret before anybody gets it. Nil reads nothing; package natives/systems has all.
 	Connect func(settings *integration.Settings, learn func(secret string)) func(integration string) launch.Systems
 }
 

@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/natives/systems"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/runner"
 	"github.com/app-sre/prcheck/runner/launch"
 	"github.com/app-sre/prcheck/runner/progress"
-	"github.com/app-sre/prcheck/runner/systems"
 	"github.com/app-sre/prcheck/state"
 )
 

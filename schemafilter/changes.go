@@ -3,7 +3,7 @@ package schemafilter
 import (
 	"slices"
 
-	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/state/dependence"
 )
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/app-sre/prcheck/bundle/bundler"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/qontract/bundler"
 )
 
 // Folders says where the four parts of a bundle are on disk: three folders, and the file of

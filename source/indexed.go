@@ -3,8 +3,8 @@ package source
 import (
 	"context"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/bundle/bundler"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/bundler"
 )
 
 // indexed returns the bundle of a commit from the cache, when its index is there too. Then the

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/live"
+	"github.com/app-sre/prcheck/qontract/live"
 )
 
 // IsLive reports whether a reference is one to a bundle of a live server.

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/objects"
-	"github.com/app-sre/prcheck/live"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/live"
 )
 
 // maxObject is the size in bytes up to which a bundle is read from a bucket.

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/bundle/bundler"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/live"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/bundler"
+	"github.com/app-sre/prcheck/qontract/live"
 )
 
 // Pair opens both bundles of a change. They share what they have in common.

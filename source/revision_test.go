@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/source"
 )
 

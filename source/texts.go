@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/bundle/bundler"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/validator"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/bundler"
+	"github.com/app-sre/prcheck/qontract/validator"
 )
 
 // Texts are the files that a bundle was made from, for finding lines in them.

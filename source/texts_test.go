@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/validator"
 	"github.com/app-sre/prcheck/source"
-	"github.com/app-sre/prcheck/validator"
 )
 
 // Texts come from below the folders that were named, and from nowhere else.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
 )
 
 // The bounds of one trace.

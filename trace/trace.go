@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
 	"github.com/app-sre/prcheck/state/files"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/openapi/catalog"
-	"github.com/app-sre/prcheck/openapi/classes"
-	"github.com/app-sre/prcheck/openapi/resources"
+	"github.com/app-sre/prcheck/natives/openapi/catalog"
+	"github.com/app-sre/prcheck/natives/openapi/classes"
+	"github.com/app-sre/prcheck/natives/openapi/resources"
 )
 
 // apiFlags are what all commands about specifications are given.

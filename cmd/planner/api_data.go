@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/app-sre/prcheck/integrations/generic/cloud"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/natives/generic/cloud"
 )
 
 func apiDataCommand(env cli.Env) *cobra.Command {

@@ -7,13 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/app-sre/prcheck/integrations/generic/body"
-	"github.com/app-sre/prcheck/integrations/generic/rules"
-	"github.com/app-sre/prcheck/integrations/generic/threeway"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/safepath"
-	"github.com/app-sre/prcheck/openapi/classes"
-	"github.com/app-sre/prcheck/openapi/resources"
+	"github.com/app-sre/prcheck/natives/generic/body"
+	"github.com/app-sre/prcheck/natives/generic/rules"
+	"github.com/app-sre/prcheck/natives/generic/threeway"
+	"github.com/app-sre/prcheck/natives/openapi/classes"
+	"github.com/app-sre/prcheck/natives/openapi/resources"
 )
 
 // apiPlanFlags are what planner api plan is given.

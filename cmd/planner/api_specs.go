@@ -12,9 +12,9 @@ import (
 
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/safepath"
-	"github.com/app-sre/prcheck/openapi"
-	"github.com/app-sre/prcheck/openapi/classes"
-	"github.com/app-sre/prcheck/openapi/resources"
+	"github.com/app-sre/prcheck/natives/openapi"
+	"github.com/app-sre/prcheck/natives/openapi/classes"
+	"github.com/app-sre/prcheck/natives/openapi/resources"
 	"github.com/app-sre/prcheck/report"
 )
 

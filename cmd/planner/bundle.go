@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/validator"
 	"github.com/app-sre/prcheck/source"
-	"github.com/app-sre/prcheck/validator"
 )
 
 type bundleFlags struct {

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/affected"
-	"github.com/app-sre/prcheck/integrations/generic/check"
-	"github.com/app-sre/prcheck/integrations/generic/cloud"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/natives/generic/check"
+	"github.com/app-sre/prcheck/natives/generic/cloud"
 	"github.com/app-sre/prcheck/report/lines"
 	"github.com/app-sre/prcheck/source"
 )

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/affected"
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/live"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/qontract/live"
 	"github.com/app-sre/prcheck/source"
 )
 

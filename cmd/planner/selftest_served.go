@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/live"
 	"github.com/app-sre/prcheck/planner/selftest"
-	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/live"
+	"github.com/app-sre/prcheck/qontract/server"
 )
 
 // openServed serves two bundles on a port of the loopback interface, and opens them as those

@@ -4,10 +4,10 @@ import (
 	"context"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/selftest"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // A server that serves something else than the files breaks the law of sources; the real one

@@ -13,9 +13,9 @@ import (
 
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/sanitize"
-	"github.com/app-sre/prcheck/server"
-	"github.com/app-sre/prcheck/server/metrics"
-	"github.com/app-sre/prcheck/server/sources"
+	"github.com/app-sre/prcheck/qontract/server"
+	"github.com/app-sre/prcheck/qontract/server/metrics"
+	"github.com/app-sre/prcheck/source/served"
 )
 
 // serveFlags are the flags of serve.

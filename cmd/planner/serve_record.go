@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/qontract/server"
 	"github.com/app-sre/prcheck/runner/recording"
-	"github.com/app-sre/prcheck/server"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 )

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/qontract/validator"
 	"github.com/app-sre/prcheck/source"
-	"github.com/app-sre/prcheck/validator"
 )
 
 // A validation holds the flags of validate.

@@ -5,13 +5,13 @@ import (
 	"io"
 	"slices"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/peer"
 	"github.com/app-sre/prcheck/planner/proof"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/report/proofs"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/app-sre/prcheck/kube"
+	"github.com/app-sre/prcheck/natives/kube"
 )
 
 // A smallCluster is a Kubernetes that runs the pods of Jobs as processes. What it

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/integrations/generic"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/runner/rounds"
+	"github.com/app-sre/prcheck/natives/generic"
+	"github.com/app-sre/prcheck/natives/rounds"
 )
 
 // importFlags are the flags of import generic.

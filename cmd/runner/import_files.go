@@ -7,7 +7,7 @@ import (
 	"os"
 	"path"
 
-	"github.com/app-sre/prcheck/integrations/generic"
+	"github.com/app-sre/prcheck/natives/generic"
 )
 
 // writeFiles writes datafiles below a folder, which exists. It writes over no file, and never outside of

@@ -7,8 +7,8 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
-	"github.com/app-sre/prcheck/integrations/saas/pipelines"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/natives/saas/pipelines"
 )
 
 // pipeliner is the program runner with saas-pipelines. The file that HEADS names has the branches

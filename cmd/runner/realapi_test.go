@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/doubles/kubetest"
-	"github.com/app-sre/prcheck/openapi"
-	"github.com/app-sre/prcheck/openapi/classes"
-	"github.com/app-sre/prcheck/openapi/resources"
+	"github.com/app-sre/prcheck/natives/openapi"
+	"github.com/app-sre/prcheck/natives/openapi/classes"
+	"github.com/app-sre/prcheck/natives/openapi/resources"
 )
 
 // A kind of lamps whose color cannot be changed, as a rule of its schema says.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/integration/manifests"
+	"github.com/app-sre/prcheck/natives/manifests"
 )
 
 // What was taken over keeps its selector and its pods, until somebody asks for selectors of its

@@ -14,11 +14,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/integration/manifests"
-	"github.com/app-sre/prcheck/integrations/manager"
+	"github.com/app-sre/prcheck/natives/manager"
+	"github.com/app-sre/prcheck/natives/manifests"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
 )
 
 // rendered returns the manifests that the data ask for, and publishes the data.

@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle/bundler"
 	"github.com/app-sre/prcheck/doubles/kubetest"
+	"github.com/app-sre/prcheck/qontract/bundler"
 )
 
 // The tests of these files run integrations-manager as a program, over bundles with the types of

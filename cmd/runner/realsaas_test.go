@@ -21,8 +21,8 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/doubles/kubetest"
-	"github.com/app-sre/prcheck/integrations/saas/pipelines"
-	"github.com/app-sre/prcheck/integrations/saas/saastest"
+	"github.com/app-sre/prcheck/natives/saas/pipelines"
+	"github.com/app-sre/prcheck/natives/saas/saastest"
 )
 
 // A plant is a cluster with pipelines, saas files, and a bucket for the state.

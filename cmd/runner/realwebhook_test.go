@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/doubles/kubetest"
-	"github.com/app-sre/prcheck/integrations/generic/cloudtest"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/natives/generic/cloudtest"
 )
 
 // A real API server asks the webhook, with the configuration that the command writes, and

@@ -15,9 +15,9 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/mask"
+	"github.com/app-sre/prcheck/natives/rounds"
+	"github.com/app-sre/prcheck/natives/systems"
 	"github.com/app-sre/prcheck/runner/launch"
-	"github.com/app-sre/prcheck/runner/rounds"
-	"github.com/app-sre/prcheck/runner/systems"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 )

@@ -14,8 +14,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/app-sre/prcheck/bundle"
-	qontract "github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	qontract "github.com/app-sre/prcheck/qontract/server"
 )
 
 // serve FILE starts a qontract-server with a bundle of the shop, and sets the variable SERVER.

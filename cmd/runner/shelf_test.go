@@ -13,8 +13,8 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/native"
-	"github.com/app-sre/prcheck/reconcile"
+	"github.com/app-sre/prcheck/natives/native"
+	"github.com/app-sre/prcheck/natives/reconcile"
 )
 
 // keeper is the program runner with native integrations for scripts. Their world is the folder

@@ -12,7 +12,7 @@ import (
 
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/kube"
+	"github.com/app-sre/prcheck/natives/kube"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/submit"
 	"github.com/app-sre/prcheck/source"

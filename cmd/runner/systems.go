@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/natives/systems"
 	"github.com/app-sre/prcheck/runner/launch"
-	"github.com/app-sre/prcheck/runner/systems"
 )
 
 // connect returns the function that connects the natives of a plan with what they read beside

@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/affected"
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
-	"github.com/app-sre/prcheck/integrations/generic/admission"
-	"github.com/app-sre/prcheck/integrations/generic/cloud"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/sanitize"
-	"github.com/app-sre/prcheck/runner/webhook"
+	"github.com/app-sre/prcheck/natives/generic/admission"
+	"github.com/app-sre/prcheck/natives/generic/cloud"
+	"github.com/app-sre/prcheck/natives/webhook"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
 	"github.com/app-sre/prcheck/source"
 )
 

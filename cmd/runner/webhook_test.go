@@ -17,8 +17,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/app-sre/prcheck/integrations/generic/cloudtest"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/natives/generic/cloudtest"
 )
 
 // serverFiles writes the certificate of a test server into files, and returns a client that

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/internal/shared"
-	"github.com/app-sre/prcheck/live"
-	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/live"
+	"github.com/app-sre/prcheck/qontract/server"
 )
 
 var address = flag.String("server", "", "http://HOST:PORT of a running qontract-server that has loaded the bundles of the lines: it is asked as well, and must give the recorded answers")

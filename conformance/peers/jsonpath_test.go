@@ -7,8 +7,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/app-sre/prcheck/integrations/saas/jsonpath"
 	"github.com/app-sre/prcheck/internal/shared"
+	"github.com/app-sre/prcheck/qontract/jsonpath"
 )
 
 // Paths choose the values that jsonpath_ng chooses.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/internal/shared"
-	"github.com/app-sre/prcheck/validator"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/validator"
 )
 
 // Numbers hold the limits of schemas as they do for python-jsonschema.

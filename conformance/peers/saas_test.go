@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/integrations/saas/schedule"
 	"github.com/app-sre/prcheck/internal/shared"
+	"github.com/app-sre/prcheck/natives/saas/schedule"
 )
 
 // Schedules match the moments that croniter says.

@@ -8,8 +8,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration/template"
 	"github.com/app-sre/prcheck/internal/shared"
+	"github.com/app-sre/prcheck/natives/template"
 )
 
 // Templates are filled in as OpenShift's library does.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle/bundler"
+	"github.com/app-sre/prcheck/qontract/bundler"
 )
 
 // bundleOf returns the bundle of the checkout in a folder as JSON.

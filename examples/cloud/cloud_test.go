@@ -3,9 +3,9 @@ package cloud_test
 import (
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/validator"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/validator"
 )
 
 // The checkout has no mistakes.

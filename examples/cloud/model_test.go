@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/app-sre/prcheck/integrations/generic/cloud"
-	"github.com/app-sre/prcheck/integrations/saas/saastest"
+	"github.com/app-sre/prcheck/natives/generic/cloud"
+	"github.com/app-sre/prcheck/natives/saas/saastest"
 )
 
 // The data of the example are read without a mistake, and each resource has its address.

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/doubles/kubetest"
-	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/integrations/manager"
-	"github.com/app-sre/prcheck/kube"
+	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/manager"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
 	"github.com/app-sre/prcheck/state"
 )
 

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/bundle/bundler"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/integrations/saas"
-	"github.com/app-sre/prcheck/integrations/saas/saastest"
-	"github.com/app-sre/prcheck/validator"
+	"github.com/app-sre/prcheck/natives/saas"
+	"github.com/app-sre/prcheck/natives/saas/saastest"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/bundler"
+	"github.com/app-sre/prcheck/qontract/validator"
 )
 
 // open returns the bundle of the checkout in a folder.

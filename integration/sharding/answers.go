@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // Answers are the objects of the strategies that were asked for. They are a [Source] for those

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/internal/shared"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // An object that disables an integration is no shard of it.

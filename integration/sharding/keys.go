@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // A strategyRow describes a strategy: the objects that are shards, and how their keys are

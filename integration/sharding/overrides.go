@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // An override is an element of shardSpecOverrides that leads to an object.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration/sharding"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // An override that has no effect, or not the one that it asks for, is a mistake.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // DeclaredStrategy returns the strategy that managed[].sharding of a definition names. It

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // deployed returns a bundle with two clusters and the definition of "it" with the given

@@ -1,8 +1,8 @@
 package sharding
 
 import (
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // A Source has the objects by which integrations are divided.

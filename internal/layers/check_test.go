@@ -72,7 +72,7 @@ func parse(tree fs.FS) ([]source, error) {
 }
 
 func packageRules(s source, documented bool) []string {
-	if _, known := floor(s.pkg); !known && !isSide(s.pkg) && !isProgram(s.pkg) && !isDouble(s.pkg) {
+	if at, _ := floor(s.pkg); at < 0 && !isSide(s.pkg) && !isProgram(s.pkg) && !isDouble(s.pkg) {
 		return []string{s.pkg + ": stands on no floor; add its line to the table of internal/layers"}
 	}
 	if !documented && !isProgram(s.pkg) && s.file.Name.Name != "main" {
@@ -126,12 +126,9 @@ func wrongOurs(from, to string) string {
 		return "nobody outside of cmd imports a package of cmd"
 	}
 	if isSide(from) || isDouble(from) {
-		return "a package beside the floors imports none of them"
+		return "a package beside the houses imports none of them"
 	}
-	if slices.Contains(qontract, from) && !slices.Contains(qontract, to) {
-		return "the house of qontract stands without the others"
-	}
-	if ownHouse(from) != "" && ownHouse(from) == ownHouse(to) {
+	if integrationOf(from) != "" && integrationOf(from) == integrationOf(to) {
 		return ""
 	}
 	if allowed, ok := listed(only, from); ok && !slices.Contains(allowed, to) {
@@ -140,14 +137,24 @@ func wrongOurs(from, to string) string {
 	if slices.Contains(never[from], to) {
 		return "deciding and doing are apart"
 	}
-	own := strings.HasPrefix(to, "cmd/internal/") && strings.HasPrefix(from, "cmd/") &&
-		!strings.HasPrefix(from, "cmd/internal/")
-	below, known := floor(to)
-	above, _ := floor(from)
-	if !own && (!known || below >= above) {
-		return "not on a lower floor"
+	return wrongHouse(from, to)
+}
+
+// wrongHouse returns why a package of a house may not import one of a house, or "".
+func wrongHouse(from, to string) string {
+	above, own := floor(from)
+	below, other := floor(to)
+	if own.name == other.name {
+		if below < 0 || below >= above {
+			return "not on a lower floor"
+		}
+		return ""
 	}
-	return ""
+	isOpen := func(name string) bool { return name == "*" || covers(name, to) }
+	if slices.ContainsFunc(own.doors, isOpen) || slices.ContainsFunc(alsoOpens[from].to, isOpen) {
+		return ""
+	}
+	return "the house " + own.name + " has no door to it"
 }
 
 // wrongOutside returns why a package may not import an outside package, or "".
@@ -155,7 +162,7 @@ func wrongOutside(from, to string) string {
 	if slices.Contains(pure, from) && slices.Contains(impure, to) {
 		return "a deciding package touches nothing outside"
 	}
-	if slices.Contains(impure, to) && to != "net/http" && ownHouse(from) != "" {
+	if slices.Contains(impure, to) && to != "net/http" && integrationOf(from) != "" {
 		return "a native integration reaches the world through its environment"
 	}
 	if to == "net" && isLeaver(from) {
@@ -299,14 +306,17 @@ func (s source) at(n ast.Node) string {
 	return s.name + ":" + strconv.Itoa(s.set.Position(n.Pos()).Line)
 }
 
-// floor returns the floor of a package.
-func floor(pkg string) (int, bool) {
-	for i, row := range floors {
-		if slices.ContainsFunc(row, func(name string) bool { return covers(name, pkg) }) {
-			return i, true
+// floor returns the floor of a package, -1 if it has none, and the house in which it stands.
+func floor(pkg string) (int, house) {
+	at := houses[len(houses)-1]
+	for _, h := range houses {
+		if h.dir != "" && (pkg == h.dir || strings.HasPrefix(pkg, h.dir+"/")) {
+			at = h
 		}
 	}
-	return 0, false
+	return slices.IndexFunc(at.floors, func(row []string) bool {
+		return slices.ContainsFunc(row, func(name string) bool { return covers(name, pkg) })
+	}), at
 }
 
 func isSide(pkg string) bool { return slices.Contains(side, pkg) }
@@ -339,13 +349,13 @@ func covers(name, pkg string) bool {
 	return name == pkg || all && strings.HasPrefix(pkg, dir+"/")
 }
 
-// ownHouse returns the folder of the native integration that a package belongs to, or "". The
+// integrationOf returns the folder of the native integration that a package belongs to, or "". The
 // packages of one native integration may import each other.
-func ownHouse(pkg string) string {
-	first, rest, _ := strings.Cut(pkg, "/")
-	name, _, _ := strings.Cut(rest, "/")
-	if first != "integrations" {
-		return ""
+func integrationOf(pkg string) string {
+	for _, name := range integrations {
+		if dir := strings.TrimSuffix(name, "/*"); pkg == dir || strings.HasPrefix(pkg, dir+"/") {
+			return dir
+		}
 	}
-	return first + "/" + name
+	return ""
 }

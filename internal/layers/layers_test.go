@@ -50,8 +50,15 @@ func TestCheck(t *testing.T) {
 		want             []string
 	}{
 		{"lower floor", "planner/a.go", `package planner; import _ "` + module + `/affected"`, nil},
-		{"same floor", "plan/a.go", `package plan; import _ "` + module + `/bundle"`,
-			[]string{"plan/a.go:1: imports " + module + "/bundle: not on a lower floor"}},
+		{"same floor", "plan/a.go", `package plan; import _ "` + module + `/state"`,
+			[]string{"plan/a.go:1: imports " + module + "/state: not on a lower floor"}},
+		{"the check imports the data", "planner/a.go", `package planner; import _ "` + module + `/qontract/gql"`, nil},
+		{"the check imports what acts", "planner/a.go", `package planner; import _ "` + module + `/natives/native"`,
+			[]string{"planner/a.go:1: imports " + module + "/natives/native: the house check has no door to it"}},
+		{"what acts imports the contract", "natives/native/a.go", `package native; import _ "` + module + `/integration"`, nil},
+		{"what acts imports the check", "natives/native/a.go", `package native; import _ "` + module + `/planner"`,
+			[]string{"natives/native/a.go:1: imports " + module + "/planner: the house natives has no door to it"}},
+		{"a door of one package", "natives/rounds/a.go", `package rounds; import _ "` + module + `/source"`, nil},
 		{"higher floor", "trace/a.go", "package trace\n\nimport x \"" + module + "/affected\"\n\nvar _ = x.Y\n",
 			[]string{"trace/a.go:3: imports " + module + "/affected: not on a lower floor"}},
 		{"unknown package", "util/a.go", "package util", []string{
@@ -62,62 +69,62 @@ func TestCheck(t *testing.T) {
 			"trace/a.go:1: imports " + module + ": not on a lower floor"}},
 		{"deciding imports doing", "planner/a.go", `package planner; import _ "` + module + `/wrapper"`, []string{
 			"planner/a.go:1: imports " + module + "/wrapper: deciding and doing are apart"}},
-		{"doing imports deciding", "wrapper/a.go", `package wrapper; import _ "` + module + `/bundle"`, []string{
-			"wrapper/a.go:1: imports " + module + "/bundle: deciding and doing are apart"}},
+		{"doing imports deciding", "wrapper/a.go", `package wrapper; import _ "` + module + `/qontract/bundle"`, []string{
+			"wrapper/a.go:1: imports " + module + "/qontract/bundle: deciding and doing are apart"}},
 		{"side imported", "plan/a.go", `package plan; import _ "` + module + `/internal/shared"`, nil},
 		{"side imports a floor", "internal/cli/a.go", `package cli; import _ "` + module + `/plan"`, []string{
-			"internal/cli/a.go:1: imports " + module + "/plan: a package beside the floors imports none of them"}},
-		{"qontract imports what decides", "server/a.go", `package server; import _ "` + module + `/integration"`, []string{
-			"server/a.go:1: imports " + module + "/integration: the house of qontract stands without the others"}},
+			"internal/cli/a.go:1: imports " + module + "/plan: a package beside the houses imports none of them"}},
+		{"qontract imports what decides", "qontract/server/a.go", `package server; import _ "` + module + `/integration"`, []string{
+			"qontract/server/a.go:1: imports " + module + "/integration: the house qontract has no door to it"}},
 		{"a double imports a double", "doubles/armtest/a.go", `package armtest; import _ "` + module + `/doubles/slotest"; import _ "` + module + `/internal/retry"`, nil},
 		{"a double imports the product", "doubles/armtest/a.go", `package armtest; import _ "` + module + `/plan"`, []string{
-			"doubles/armtest/a.go:1: imports " + module + "/plan: a package beside the floors imports none of them"}},
-		{"the product imports a double", "kube/a.go", `package kube; import _ "` + module + `/doubles/kubetest"`, []string{
-			"kube/a.go:1: imports " + module + "/doubles/kubetest: only tests have doubles"}},
+			"doubles/armtest/a.go:1: imports " + module + "/plan: a package beside the houses imports none of them"}},
+		{"the product imports a double", "natives/kube/a.go", `package kube; import _ "` + module + `/doubles/kubetest"`, []string{
+			"natives/kube/a.go:1: imports " + module + "/doubles/kubetest: only tests have doubles"}},
 		{"command imports what it opens", "cmd/planner/a.go", `package main; import _ "` + module + `/change"`, nil},
 		{"command imports a command", "cmd/planner/a.go", `package main; import _ "` + module + `/cmd/runner"`, []string{
 			"cmd/planner/a.go:1: imports " + module + "/cmd/runner: not on a lower floor"}},
 		{"a library imports a package of cmd", "source/a.go", `package source; import _ "` + module + `/cmd/runner"`, []string{
 			"source/a.go:1: imports " + module + "/cmd/runner: nobody outside of cmd imports a package of cmd"}},
-		{"native integration", "integrations/github/a.go", `package github; import _ "` + module + `/native"`, nil},
-		{"its own package below", "integrations/github/a.go", `package github; import _ "` + module + `/integrations/github/teams"`, nil},
-		{"native integration opens files", "integrations/github/a.go", `package github; import _ "os"`, []string{
-			"integrations/github/a.go:1: imports os: a native integration reaches the world through its environment"}},
-		{"native integration sends requests", "integrations/github/a.go", `package github; import "net/http"; var _ = http.DefaultClient`, []string{
-			"integrations/github/a.go:1: uses net/http.DefaultClient; openers stand in the table of internal/layers with a reason"}},
-		{"client of natives makes a client", "runner/systems/registry/a.go", `package registry; import "net/http"; var _ = http.Client{}`, []string{
-			"runner/systems/registry/a.go:1: uses net/http.Client; what natives send leaves through runner/systems/outward"}},
-		{"clusters take the usual transport", "kube/a.go", `package kube; import "net/http"; var _ = http.DefaultTransport.RoundTrip`, []string{
-			"kube/a.go:1: uses net/http.DefaultTransport; what natives send leaves through runner/systems/outward"}},
-		{"clusters of submit", "kube/a.go", `package kube; import "k8s.io/client-go/rest"; var _ = rest.RESTClientFor`, nil},
-		{"client of natives starts a program", "runner/systems/registry/a.go", `package registry; import "os"; var _ = os.StartProcess`, []string{
-			"runner/systems/registry/a.go:1: uses os.StartProcess; openers stand in the table of internal/layers with a reason"}},
-		{"client of natives connects", "runner/systems/registry/a.go", `package registry; import _ "net"`, []string{
-			"runner/systems/registry/a.go:1: imports net: what natives send leaves through runner/systems/outward"}},
-		{"clusters connect", "kube/a.go", `package kube; import _ "net"`, []string{
-			"kube/a.go:1: imports net: what natives send leaves through runner/systems/outward"}},
-		{"the way out connects", "runner/systems/outward/a.go", `package outward; import "net"; var _ = net.Dialer{}`, nil},
-		{"native integration imports another", "integrations/github/teams/a.go", `package teams; import _ "` + module + `/integrations/gitlab"`, []string{
-			"integrations/github/teams/a.go:1: imports " + module + "/integrations/gitlab: it may import only integration, native, reconcile, plan, state, integration/sharding, integration/manifests, integration/services, integration/template"}},
-		{"native integration reaches far", "integrations/github/a.go", `package github; import _ "` + module + `/bundle"`, []string{
-			"integrations/github/a.go:1: imports " + module + "/bundle: it may import only integration, native, reconcile, plan, state, integration/sharding, integration/manifests, integration/services, integration/template"}},
+		{"native integration", "natives/manager/a.go", `package manager; import _ "` + module + `/natives/native"`, nil},
+		{"its own package below", "natives/manager/a.go", `package manager; import _ "` + module + `/natives/manager/render"`, nil},
+		{"native integration opens files", "natives/manager/a.go", `package manager; import _ "os"`, []string{
+			"natives/manager/a.go:1: imports os: a native integration reaches the world through its environment"}},
+		{"native integration sends requests", "natives/manager/a.go", `package manager; import "net/http"; var _ = http.DefaultClient`, []string{
+			"natives/manager/a.go:1: uses net/http.DefaultClient; openers stand in the table of internal/layers with a reason"}},
+		{"client of natives makes a client", "natives/systems/registry/a.go", `package registry; import "net/http"; var _ = http.Client{}`, []string{
+			"natives/systems/registry/a.go:1: uses net/http.Client; what natives send leaves through internal/outward"}},
+		{"clusters take the usual transport", "natives/kube/a.go", `package kube; import "net/http"; var _ = http.DefaultTransport.RoundTrip`, []string{
+			"natives/kube/a.go:1: uses net/http.DefaultTransport; what natives send leaves through internal/outward"}},
+		{"clusters of submit", "natives/kube/a.go", `package kube; import "k8s.io/client-go/rest"; var _ = rest.RESTClientFor`, nil},
+		{"client of natives starts a program", "natives/systems/registry/a.go", `package registry; import "os"; var _ = os.StartProcess`, []string{
+			"natives/systems/registry/a.go:1: uses os.StartProcess; openers stand in the table of internal/layers with a reason"}},
+		{"client of natives connects", "natives/systems/registry/a.go", `package registry; import _ "net"`, []string{
+			"natives/systems/registry/a.go:1: imports net: what natives send leaves through internal/outward"}},
+		{"clusters connect", "natives/kube/a.go", `package kube; import _ "net"`, []string{
+			"natives/kube/a.go:1: imports net: what natives send leaves through internal/outward"}},
+		{"the way out connects", "internal/outward/a.go", `package outward; import "net"; var _ = net.Dialer{}`, nil},
+		{"native integration imports another", "natives/manager/render/a.go", `package render; import _ "` + module + `/natives/namespaces"`, []string{
+			"natives/manager/render/a.go:1: imports " + module + "/natives/namespaces: it may import only integration, natives/native, natives/reconcile, plan, state, integration/sharding, natives/manifests, integration/services, natives/template"}},
+		{"native integration reaches far", "natives/manager/a.go", `package manager; import _ "` + module + `/qontract/bundle"`, []string{
+			"natives/manager/a.go:1: imports " + module + "/qontract/bundle: it may import only integration, natives/native, natives/reconcile, plan, state, integration/sharding, natives/manifests, integration/services, natives/template"}},
 		{"example", "examples/shop/x/main.go", `package main; import "os"; func f() { os.Exit(1) }`, nil},
 		{"example imports its helper", "examples/shop/x/main.go", `package main; import _ "` + module + `/examples/shop/ask"`, nil},
 		{"example starts a simulated service", "examples/cloud/x/main.go", `package main; import _ "` + module + `/doubles/armtest"`, nil},
 		{"example imports us", "examples/shop/x/main.go", `package main; import _ "` + module + `/plan"`, []string{
 			"examples/shop/x/main.go:1: imports " + module + "/plan: examples stand alone"}},
-		{"law serves data", "laws/x/main.go", `package main; import _ "` + module + `/server"`, nil},
+		{"law serves data", "laws/x/main.go", `package main; import _ "` + module + `/qontract/server"`, nil},
 		{"law imports what it holds", "laws/x/main.go", `package main; import _ "` + module + `/planner"`, []string{
 			"laws/x/main.go:1: imports " + module + "/planner: examples stand alone"}},
 
 		{"owner", "wrapper/a.go", `package wrapper; import _ "golang.org/x/sync/errgroup"`, nil},
 		{"not the owner", "report/a.go", `package report; import _ "golang.org/x/sync/errgroup"`, []string{
-			"report/a.go:1: imports golang.org/x/sync/errgroup: the library belongs to bundle/bundler, runner/archive, live, world, wrapper, bench, tests"}},
+			"report/a.go:1: imports golang.org/x/sync/errgroup: the library belongs to qontract/bundler, runner/archive, qontract/live, world, wrapper, bench, tests"}},
 		{"owner of starting programs", "internal/git/a.go", `package git; import _ "os/exec"`, nil},
-		{"not the owner of starting programs", "bundle/bundler/a.go", `package bundler; import _ "os/exec"`, []string{
-			"bundle/bundler/a.go:1: imports os/exec: the library belongs to internal/git, internal/reads, internal/rlimit, runner/systems/helm, wrapper, runner/guard, doubles/kubetest, internal/script, doubles/gitlabtest, internal/shared, bench, laws/worlds, laws/secrets, laws/mutants, tests"}},
-		{"no owner", "gql/a.go", `package gql; import _ "example.org/x"`, []string{
-			"gql/a.go:1: imports example.org/x: the library has no owner; name one in the table of internal/layers"}},
+		{"not the owner of starting programs", "qontract/bundler/a.go", `package bundler; import _ "os/exec"`, []string{
+			"qontract/bundler/a.go:1: imports os/exec: the library belongs to internal/git, internal/reads, internal/rlimit, natives/systems/helm, wrapper, runner/guard, doubles/kubetest, internal/script, doubles/gitlabtest, internal/shared, bench, laws/worlds, laws/secrets, laws/mutants, tests"}},
+		{"no owner", "qontract/gql/a.go", `package gql; import _ "example.org/x"`, []string{
+			"qontract/gql/a.go:1: imports example.org/x: the library has no owner; name one in the table of internal/layers"}},
 		{"library of a similar name", "wrapper/a.go", `package wrapper; import _ "golang.org/x/synctree"`, []string{
 			"wrapper/a.go:1: imports golang.org/x/synctree: the library has no owner; name one in the table of internal/layers"}},
 
@@ -130,20 +137,20 @@ func TestCheck(t *testing.T) {
 			"plan/a.go:2: uses time.Now; a deciding package has no clock"}},
 		{"no clock", "plan/a.go", "package plan; import \"time\"\nvar _ = time.Second", nil},
 		{"clock of others", "wrapper/a.go", "package wrapper; import \"time\"\nvar _ = time.Now", nil},
-		{"a package of a native dials", "native/a.go", "package native; import \"net\"\nvar _ = net.Dial", []string{
-			"native/a.go:2: uses net.Dial; openers stand in the table of internal/layers with a reason"}},
-		{"an opener dials", "live/a.go", "package live; import \"net\"\nvar _ = net.Dialer{}", nil},
-		{"init", "gql/a.go", "package gql\nfunc init() {}", []string{"gql/a.go:2: has an init function"}},
-		{"method init", "gql/a.go", "package gql\ntype x int\nfunc (x) init() {}", nil},
-		{"goroutine", "gql/a.go", "package gql\nfunc f() {\n\tgo f()\n}", []string{"gql/a.go:3: starts a goroutine"}},
+		{"a package of a native dials", "natives/native/a.go", "package native; import \"net\"\nvar _ = net.Dial", []string{
+			"natives/native/a.go:2: uses net.Dial; openers stand in the table of internal/layers with a reason"}},
+		{"an opener dials", "qontract/live/a.go", "package live; import \"net\"\nvar _ = net.Dialer{}", nil},
+		{"init", "qontract/gql/a.go", "package gql\nfunc init() {}", []string{"qontract/gql/a.go:2: has an init function"}},
+		{"method init", "qontract/gql/a.go", "package gql\ntype x int\nfunc (x) init() {}", nil},
+		{"goroutine", "qontract/gql/a.go", "package gql\nfunc f() {\n\tgo f()\n}", []string{"qontract/gql/a.go:3: starts a goroutine"}},
 		{"goroutine of the wrapper", "wrapper/a.go", "package wrapper\nfunc f() {\n\tgo f()\n}", nil},
 		{"exit in main", "cmd/planner/a.go", "package main; import \"os\"\nfunc main() { os.Exit(0) }", nil},
 		{"exit in a command", "cmd/planner/a.go", "package main; import \"os\"\nfunc run() { os.Exit(0) }", []string{
 			"cmd/planner/a.go:2: only main calls os.Exit"}},
-		{"exit in a library", "gql/a.go", "package gql; import \"os\"\nfunc main() { os.Exit(0) }", []string{
-			"gql/a.go:2: only main calls os.Exit"}},
-		{"fatal", "gql/a.go", "package gql; import \"log\"\nvar _ = log.Fatal", []string{"gql/a.go:2: uses log.Fatal; return the error"}},
-		{"world", "gql/a.go", "package gql; import \"os\"\nvar _ = os.Getenv", []string{"gql/a.go:2: uses os.Getenv; take it from cli.Env"}},
+		{"exit in a library", "qontract/gql/a.go", "package gql; import \"os\"\nfunc main() { os.Exit(0) }", []string{
+			"qontract/gql/a.go:2: only main calls os.Exit"}},
+		{"fatal", "qontract/gql/a.go", "package gql; import \"log\"\nvar _ = log.Fatal", []string{"qontract/gql/a.go:2: uses log.Fatal; return the error"}},
+		{"world", "qontract/gql/a.go", "package gql; import \"os\"\nvar _ = os.Getenv", []string{"qontract/gql/a.go:2: uses os.Getenv; take it from cli.Env"}},
 		{"world in cli", "internal/cli/a.go", "package cli; import \"os\"\nvar _ = os.Getenv", nil},
 
 		{"long file", "plan/a.go", "package plan\n" + strings.Repeat("\n", 300), []string{"plan/a.go: has 301 lines, more than 300"}},
@@ -153,7 +160,7 @@ func TestCheck(t *testing.T) {
 		{"long literal", "plan/a.go", "package plan\n\nvar _ = func() {\n" + strings.Repeat("\n", 59) + "}\n", []string{
 			"plan/a.go:3: a function literal has 61 lines, more than 60"}},
 
-		{"test", "plan/a_test.go", `package plan; import _ "` + module + `/bundle"`, nil},
+		{"test", "plan/a_test.go", `package plan; import _ "` + module + `/qontract/bundle"`, nil},
 		{"testdata", "plan/testdata/a.go", "package nothing", nil},
 	}
 	for _, tt := range tests {

@@ -1,33 +1,89 @@
 package layers
 
+import "slices"
+
 // module is the path of our own packages.
 const module = "github.com/app-sre/prcheck"
 
-// floors lists the packages, the lowest floor first. A package imports only packages of
-// lower floors, and packages of side. A name that ends with /* means every package below
-// that folder. A package marked "later" does not exist yet.
-var floors = [][]string{
-	{"bundle", "bundle/bundler", "openapi", "plan", "state", "world", "runner/systems/outward"},
-	{"gql", "server/metrics", "integration", "integration/services", "reconcile", "state/audits", "state/bases", "state/dependence", "state/durations", "state/files", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains", "integration/template", "openapi/resources", "wrapper", "report", "ci/pipeline", "ci/revisions"},
-	{"schemafilter", "live", "integration/manifests", "integration/sharding", "kube", "runner/systems/jsonapi", "openapi/classes", "planner/rules", "trace", "validator", "wrapper/forecast", "ci/note", "runner/place"},
-	{"affected", "openapi/catalog", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces", "server", "source", "native", "runner/systems", "runner/systems/helm", "runner/systems/registry", "runner/systems/repositories", "runner/systems/builds", "runner/systems/measurements", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard", "runner/webhook"},
-	{"planner", "planner/peer", "integrations/*", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
-	{"runner", "runner/rounds", "change", "planner/selftest", "setup", "doctor"},
-	{"cmd/planner", "cmd/runner"},
+// A house is a part of the product that stands by itself: its packages import lower floors of their own house, and of
+// other houses only what a door offers.
+type house struct {
+	name string
+	dir  string // its packages are below it; "" is the root of the module
+	page string // lists its packages
+	// floors lists the packages, the lowest floor first. A name that ends with /* means every package below that folder.
+	floors [][]string
+	// doors lists the packages of other houses that any package of this one may import.
+	doors []string
 }
 
-// side lists the packages beside the floors. Every package may import them, and they import
+// houses lists the houses, the check last: its folder is the root.
+var houses = []house{
+	{
+		name: "qontract", dir: "qontract", page: "docs/architecture/qontract.md",
+		floors: [][]string{
+			{"qontract/bundle", "qontract/bundler", "qontract/jsonpath"},
+			{"qontract/gql", "qontract/server/metrics"},
+			{"qontract/live", "qontract/validator"},
+			{"qontract/server"},
+		},
+	},
+	{
+		name: "natives", dir: "natives", page: "docs/architecture/natives.md",
+		floors: [][]string{
+			{"natives/openapi", "natives/reconcile", "natives/systems/jsonapi", "natives/template", "natives/webhook"},
+			{"natives/kube", "natives/openapi/resources", "natives/systems/*"},
+			{"natives/manifests", "natives/native", "natives/openapi/classes", "natives/systems"},
+			{"natives/openapi/catalog", "natives/rounds"},
+			integrations,
+		},
+		doors: slices.Concat([]string{"qontract/*"}, contract),
+	},
+	{
+		name: "cmd", dir: "cmd", page: "docs/ARCHITECTURE.md",
+		floors: [][]string{{"cmd/planner", "cmd/runner"}},
+		doors:  []string{"*"},
+	},
+	{
+		name: "check", page: "docs/architecture/check.md",
+		floors: [][]string{
+			{"plan", "state", "world"},
+			{"integration", "integration/services", "state/audits", "state/bases", "state/dependence", "state/durations", "state/files", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains", "wrapper", "report", "ci/pipeline", "ci/revisions"},
+			{"schemafilter", "integration/sharding", "planner/rules", "trace", "wrapper/forecast", "ci/note", "runner/place"},
+			{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces", "source", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
+			{"planner", "planner/peer", "ci", "source/served", "runner/launch", "runner/recording", "runner/submit"},
+			{"runner", "change", "planner/selftest", "setup", "doctor"},
+		},
+		doors: []string{"qontract/*"},
+	},
+}
+
+// integrations lists the native integrations. The packages of one may import each other, and none of another.
+var integrations = []string{
+	"natives/generic", "natives/generic/*", "natives/manager", "natives/manager/*", "natives/namespaces", "natives/saas", "natives/saas/*",
+}
+
+// contract lists what the check offers to natives: the contract between both, and the documents that they share.
+var contract = []string{"integration", "integration/services", "integration/sharding", "plan", "state", "state/lease"}
+
+// alsoOpens lists doors of single packages, with the reason.
+var alsoOpens = map[string]struct {
+	to  []string
+	why string
+}{
+	"natives/rounds": {[]string{"source", "runner/launch", "runner/findings", "report/lines"}, "a round opens the data, answers queries and tells mistakes as the check does"},
+	"change":         {[]string{"natives/*"}, "the list of natives"},
+	"runner/submit":  {[]string{"natives/kube"}, "runs Jobs"},
+}
+
+// side lists the packages beside the houses. Every package may import them, and they import
 // only each other.
 var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/cli", "internal/crash", "internal/git", "internal/sanitize", "internal/heap", "internal/hugepages", "internal/jsonpointer", "internal/layers", "internal/lazyregexp",
-	"internal/listing", "internal/mapped", "internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/origin", "internal/reads", "internal/retry", "internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/suggest"}
+	"internal/listing", "internal/mapped", "internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/origin", "internal/outward", "internal/reads", "internal/retry", "internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/suggest"}
 
 // doubles is the house of the servers that tests play with. Tests import them, and programs that are not part of the
 // product; the product itself never does. They import each other and packages of side.
 const doubles = "doubles"
-
-// qontract lists the packages of a qontract-server and a bundler that others can use without the rest: they import each
-// other and packages of side.
-var qontract = []string{"bundle", "bundle/bundler", "gql", "live", "server", "server/metrics", "validator"}
 
 // programs lists folders with programs that are not part of the product. They import only
 // each other. Of the other rules, only those about sizes and libraries hold for them.
@@ -36,11 +92,11 @@ var programs = []string{"bench", "examples", "conformance", "laws"}
 // shownTo lists, for some folders with programs, what else they may import. The laws make the
 // data that a program asks for by hand, and are else as strange to us as users are.
 var shownTo = map[string][]string{
-	"laws/*": {"bundle", "bundle/bundler", "server"},
+	"laws/*": {"qontract/bundle", "qontract/bundler", "qontract/server"},
 	// This law runs the product in its own process, with services in memory.
-	"laws/secrets": {"bundle", "bundle/bundler", "change", "ci", "ci/note", "integration", "integration/services", "integrations/saas/deploy", "integrations/saas/pipelines",
-		"integrations/saas/promotions", "integrations/saas/saastest", "internal/mask", "plan", "planner", "report", "runner", "runner/launch", "runner/rounds",
-		"runner/systems", "runner/systems/builds", "runner/systems/jsonapi", "runner/systems/measurements", "runner/systems/registry", "runner/systems/repositories", "state"},
+	"laws/secrets": {"qontract/bundle", "qontract/bundler", "change", "ci", "ci/note", "integration", "integration/services", "natives/saas/deploy", "natives/saas/pipelines",
+		"natives/saas/promotions", "natives/saas/saastest", "internal/mask", "plan", "planner", "report", "runner", "runner/launch", "natives/rounds",
+		"natives/systems", "natives/systems/builds", "natives/systems/jsonapi", "natives/systems/measurements", "natives/systems/registry", "natives/systems/repositories", "state"},
 }
 
 // never lists imports that the floors would allow, but that are forbidden because deciding
@@ -48,24 +104,31 @@ var shownTo = map[string][]string{
 var never = map[string][]string{
 	"planner": {"wrapper", "report", "ci", "runner"},
 	"runner":  {"planner", "schemafilter", "affected", "report", "ci"},
-	"wrapper": {"bundle"},
+	"wrapper": {"qontract/bundle"},
 }
 
 // only lists, for some packages, the only packages of ours that they may import.
 var only = map[string][]string{
-	"integrations/generic":           describes,
-	"integrations/generic/*":         describes,
-	"integrations/generic/cloudtest": {"bundle", "gql", "integration"},                                      // worlds for tests
-	"planner/proof":                  {"bundle", "gql", "integration", "plan", "state/dependence", "trace"}, // nothing that it is to prove
-	"planner/peer":                   {"bundle", "gql", "live", "plan", "planner/proof", "trace"},           // nothing that makes plans
-	"integrations/saas/saastest":     {"bundle", "gql", "integration"},                                      // worlds for tests
-	"integrations/*":                 {"integration", "native", "reconcile", "plan", "state", "integration/sharding", "integration/manifests", "integration/services", "integration/template"},
+	"natives/generic":           describes,
+	"natives/generic/*":         describes,
+	"natives/generic/cloudtest": {"qontract/bundle", "qontract/gql", "integration"},                                      // worlds for tests
+	"planner/proof":             {"qontract/bundle", "qontract/gql", "integration", "plan", "state/dependence", "trace"}, // nothing that it is to prove
+	"planner/peer":              {"qontract/bundle", "qontract/gql", "qontract/live", "plan", "planner/proof", "trace"},  // nothing that makes plans
+	"natives/saas/saastest":     {"qontract/bundle", "qontract/gql", "integration"},                                      // worlds for tests
+	"natives/manager":           deploys,
+	"natives/manager/*":         deploys,
+	"natives/namespaces":        deploys,
+	"natives/saas":              append(deploys, "qontract/jsonpath"),
+	"natives/saas/*":            deploys,
 }
+
+// deploys lists what a native integration imports that writes to clusters or repositories.
+var deploys = []string{"integration", "natives/native", "natives/reconcile", "plan", "state", "integration/sharding", "natives/manifests", "integration/services", "natives/template"}
 
 // describes lists what a native integration imports whose resources are described by
 // specifications.
-var describes = []string{"integration", "native", "reconcile", "plan", "state", "state/lease", "integration/sharding", "integration/manifests",
-	"integration/services", "openapi", "openapi/resources", "openapi/classes", "openapi/catalog"}
+var describes = []string{"integration", "natives/native", "natives/reconcile", "plan", "state", "state/lease", "integration/sharding", "natives/manifests",
+	"integration/services", "natives/openapi", "natives/openapi/resources", "natives/openapi/classes", "natives/openapi/catalog"}
 
 // owners lists, for each outside library, the packages that may import it. Packages below
 // the path of a library belong to it.
@@ -73,32 +136,32 @@ var owners = map[string][]string{
 	"github.com/bmatcuk/doublestar/v4":         {"integration"},
 	"github.com/aws/aws-sdk-go-v2":             {"internal/objects"},
 	"github.com/aws/smithy-go":                 {"internal/objects"},
-	"github.com/dlclark/regexp2":               {"validator"},
-	"github.com/santhosh-tekuri/jsonschema/v6": {"validator"},
-	"github.com/hashicorp/go-multierror":       {"reconcile", "wrapper"},
-	"github.com/hashicorp/vault/api":           {"runner/systems"},
+	"github.com/dlclark/regexp2":               {"qontract/validator"},
+	"github.com/santhosh-tekuri/jsonschema/v6": {"qontract/validator"},
+	"github.com/hashicorp/go-multierror":       {"natives/reconcile", "wrapper"},
+	"github.com/hashicorp/vault/api":           {"natives/systems"},
 	"github.com/mattn/go-runewidth":            {"runner/progress"},
-	"github.com/prometheus":                    {"server/metrics"},
+	"github.com/prometheus":                    {"qontract/server/metrics"},
 	"github.com/spf13/cobra":                   {"cmd/planner", "cmd/runner", "internal/cli"},
 	"github.com/spf13/pflag":                   {"cmd/planner", "cmd/runner", "internal/cli"},
 	"github.com/vbauerster/mpb/v8":             {"runner/progress"},
-	"github.com/robfig/cron/v3":                {"integration/manifests"},
-	"k8s.io":                                   {"kube", "integration/manifests", "doubles/kubetest"},
-	"sigs.k8s.io/structured-merge-diff/v6":     {"kube", "integration/manifests", "doubles/kubetest"},
-	"github.com/wI2L/jsondiff":                 {"bundle"},
-	"github.com/cespare/xxhash/v2":             {"bundle"},
+	"github.com/robfig/cron/v3":                {"natives/manifests"},
+	"k8s.io":                                   {"natives/kube", "natives/manifests", "doubles/kubetest"},
+	"sigs.k8s.io/structured-merge-diff/v6":     {"natives/kube", "natives/manifests", "doubles/kubetest"},
+	"github.com/wI2L/jsondiff":                 {"qontract/bundle"},
+	"github.com/cespare/xxhash/v2":             {"qontract/bundle"},
 	"github.com/xanzy/go-gitlab":               {"ci"},
 	"github.com/yuin/goldmark":                 {"internal/markdown", "ci/note"}, // in tests
-	"go.yaml.in/yaml/v3":                       {"bundle/bundler", "integration", "integration/template", "integrations/generic/importer", "integrations/saas/edit", "integrations/saas/jobs", "ci/pipeline", "openapi", "validator"},
-	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "world", "wrapper", "bench"},
+	"go.yaml.in/yaml/v3":                       {"qontract/bundler", "integration", "natives/template", "natives/generic/importer", "natives/saas/edit", "natives/saas/jobs", "ci/pipeline", "natives/openapi", "qontract/validator"},
+	"golang.org/x/sync":                        {"qontract/bundler", "runner/archive", "qontract/live", "world", "wrapper", "bench"},
 	"golang.org/x/sys":                         {"internal/reads", "world"},
-	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
-	"os/exec":                                  {"internal/git", "internal/reads", "internal/rlimit", "runner/systems/helm", "wrapper", "runner/guard", "doubles/kubetest", "internal/script", "doubles/gitlabtest", "internal/shared", "bench", "laws/worlds", "laws/secrets", "laws/mutants"}, // git has one owner, beside the test server that has repositories: nobody else starts it
+	"github.com/rogpeppe/go-internal":          {"qontract/bundle", "internal/script"},
+	"os/exec":                                  {"internal/git", "internal/reads", "internal/rlimit", "natives/systems/helm", "wrapper", "runner/guard", "doubles/kubetest", "internal/script", "doubles/gitlabtest", "internal/shared", "bench", "laws/worlds", "laws/secrets", "laws/mutants"}, // git has one owner, beside the test server that has repositories: nobody else starts it
 }
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.
 var (
-	pure   = []string{"openapi", "openapi/resources", "openapi/classes", "openapi/catalog", "schemafilter", "affected", "planner", "planner/flip", "planner/peer", "planner/proof", "planner/rules", "planner/selftest", "plan", "report", "report/insights", "report/lines", "report/proofs", "report/traces", "ci/note", "validator", "ci/pipeline", "runner/baseline", "runner/effects", "runner/findings"}
+	pure   = []string{"natives/openapi", "natives/openapi/resources", "natives/openapi/classes", "natives/openapi/catalog", "schemafilter", "affected", "planner", "planner/flip", "planner/peer", "planner/proof", "planner/rules", "planner/selftest", "plan", "report", "report/insights", "report/lines", "report/proofs", "report/traces", "ci/note", "qontract/validator", "ci/pipeline", "runner/baseline", "runner/effects", "runner/findings"}
 	impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
 	disk   = []string{"path/filepath.Abs", "path/filepath.EvalSymlinks", "path/filepath.Glob", "path/filepath.Walk", "path/filepath.WalkDir"}
 	clocks = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}
@@ -112,7 +175,7 @@ var (
 		"github.com/hashicorp/vault/api.NewClient", "github.com/xanzy/go-gitlab.NewClient", "github.com/aws/aws-sdk-go-v2/aws/transport/http.NewBuildableClient",
 		"golang.org/x/sys/unix.Socket", "golang.org/x/sys/unix.Connect", "golang.org/x/sys/unix.Exec",
 	}
-	starters = []string{"wrapper", "server", "integrations/generic/hooks"} // may start goroutines: tasks, a listener that blocks, and hooks that may overrun their time
+	starters = []string{"wrapper", "qontract/server", "natives/generic/hooks"} // may start goroutines: tasks, a listener that blocks, and hooks that may overrun their time
 	world    = []string{"os.Args", "os.Stdin", "os.Stdout", "os.Stderr", "os.Getenv", "os.LookupEnv", "os.Environ"}
 	fatal    = []string{"log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln"}
 	// They hand out the world, the last three to tests; the second asks whether it is in a test.
@@ -121,36 +184,36 @@ var (
 
 // way is the package on which all requests of natives leave, and leavers are the packages that send them there. They
 // neither import net nor use what opens a connection of net, net/http and crypto/tls, whatever the next table says.
-const way = "runner/systems/outward"
+const way = "internal/outward"
 
-var leavers = []string{"kube", "runner/systems", "runner/systems/*"}
+var leavers = []string{"natives/kube", "natives/systems", "natives/systems/*"}
 
 // openers lists the packages that open a connection, listen for one or start a program, with the reason. A name
 // that ends with /* means every package below that folder. What a native integration sends goes through
-// runner/systems/outward, which looks at each request.
+// internal/outward, which looks at each request.
 var openers = map[string]string{
-	"kube":                   "the cluster in which the parts of a plan run, by the kubeconfig or the pod of the runner; client-go reads both, and makes the connection",
-	"runner/systems":         "the client of Vault, which sends through what runner/systems/outward gives it",
-	"runner/systems/outward": "all that natives send: each request to the server, with the methods and the credential that it is given for",
-	"runner/systems/helm":    "the program helm, without a cluster",
-	"integration":            "the clients that an environment and actors hand to natives of others, who say where to; before a merge GET and HEAD alone",
-	"internal/objects":       "buckets of flags and settings, with the keys of the job",
-	"internal/git":           "the program git, on the checkout; it fetches base from the remote of the checkout alone",
-	"internal/reads":         "a program that is recorded, which the runner starts",
-	"internal/rlimit":        "this program again, with limits",
-	"wrapper":                "the commands of tasks",
-	"runner/guard":           "this program again, as the worker",
-	"runner/launch":          "the loopback server of a task asks itself",
-	"runner/rounds":          "status and metrics of reconcile, at the address of a flag",
-	"runner/webhook":         "the webhook, at the address of a flag",
-	"server":                 "the server of data, on the loopback or at the address of a flag",
-	"ci":                     "GitLab, at the address of the job; for writes of saas-promotions at that of the settings",
-	"live":                   "a live server of data, at the address of a flag",
-	"cmd/*":                  "addresses of flags",
-	"doubles/kubetest":       "tests",
-	"doubles/gitlabtest":     "tests",
-	"internal/shared":        "tests, which start judges",
-	"internal/script":        "tests",
+	"natives/kube":         "the cluster in which the parts of a plan run, by the kubeconfig or the pod of the runner; client-go reads both, and makes the connection",
+	"natives/systems":      "the client of Vault, which sends through what internal/outward gives it",
+	"internal/outward":     "all that natives send: each request to the server, with the methods and the credential that it is given for",
+	"natives/systems/helm": "the program helm, without a cluster",
+	"integration":          "the clients that an environment and actors hand to natives of others, who say where to; before a merge GET and HEAD alone",
+	"internal/objects":     "buckets of flags and settings, with the keys of the job",
+	"internal/git":         "the program git, on the checkout; it fetches base from the remote of the checkout alone",
+	"internal/reads":       "a program that is recorded, which the runner starts",
+	"internal/rlimit":      "this program again, with limits",
+	"wrapper":              "the commands of tasks",
+	"runner/guard":         "this program again, as the worker",
+	"runner/launch":        "the loopback server of a task asks itself",
+	"natives/rounds":       "status and metrics of reconcile, at the address of a flag",
+	"natives/webhook":      "the webhook, at the address of a flag",
+	"qontract/server":      "the server of data, on the loopback or at the address of a flag",
+	"ci":                   "GitLab, at the address of the job; for writes of saas-promotions at that of the settings",
+	"qontract/live":        "a live server of data, at the address of a flag",
+	"cmd/*":                "addresses of flags",
+	"doubles/kubetest":     "tests",
+	"doubles/gitlabtest":   "tests",
+	"internal/shared":      "tests, which start judges",
+	"internal/script":      "tests",
 }
 
 // The largest file and function, in lines.

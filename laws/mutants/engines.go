@@ -25,13 +25,13 @@ type judge struct {
 
 // judges are the judges of all engines.
 var judges = []judge{
-	{"graphql-filters", "gql", []string{"filter.go", "match.go"}, "conformance/peers", "TestGraphQLFilters"},
-	{"graphql-documents", "gql", nil, "conformance/peers", "TestGraphQLDocuments"},
-	{"schema-numbers", "validator", []string{"number.go"}, "conformance/peers", "TestSchemaNumbers"},
-	{"yaml", "bundle/bundler", []string{"quick*.go", "scalar.go", "yaml*.go"}, "bundle/bundler", "TestYAMLAnswers"},
-	{"jsonpath", "integrations/saas/jsonpath", nil, "conformance/peers", "TestJSONPath"},
-	{"schedules", "integrations/saas/schedule", nil, "conformance/peers", "TestSchedules"},
-	{"templates", "integration/template", nil, "conformance/peers", "TestTemplates"},
+	{"graphql-filters", "qontract/gql", []string{"filter.go", "match.go"}, "conformance/peers", "TestGraphQLFilters"},
+	{"graphql-documents", "qontract/gql", nil, "conformance/peers", "TestGraphQLDocuments"},
+	{"schema-numbers", "qontract/validator", []string{"number.go"}, "conformance/peers", "TestSchemaNumbers"},
+	{"yaml", "qontract/bundler", []string{"quick*.go", "scalar.go", "yaml*.go"}, "qontract/bundler", "TestYAMLAnswers"},
+	{"jsonpath", "qontract/jsonpath", nil, "conformance/peers", "TestJSONPath"},
+	{"schedules", "natives/saas/schedule", nil, "conformance/peers", "TestSchedules"},
+	{"templates", "natives/template", nil, "conformance/peers", "TestTemplates"},
 }
 
 // A broken engine is a change of an engine that a judge must notice. The text stands in the file once.

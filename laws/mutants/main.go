@@ -18,7 +18,7 @@ import (
 
 // judged are the packages whose tests must notice nine of ten changes.
 var judged = []string{
-	"planner", "affected", "schemafilter", "trace", "gql", "reconcile", "native", "state", "runner/baseline", "runner/effects", "integration/sharding",
+	"planner", "affected", "schemafilter", "trace", "qontract/gql", "natives/reconcile", "natives/native", "state", "runner/baseline", "runner/effects", "integration/sharding",
 }
 
 // least is the share of the changes that tests must notice, in percent.

@@ -15,7 +15,7 @@ import (
 	"text/template"
 
 	"github.com/app-sre/prcheck/integration/services"
-	"github.com/app-sre/prcheck/integrations/saas/saastest"
+	"github.com/app-sre/prcheck/natives/saas/saastest"
 )
 
 // A forge holds the repositories of a scene. The real client asks it for branches, as a server of git. It stands for the

@@ -28,17 +28,17 @@ const leftEdit = "an object has what head has no more"
 // mutants are the broken engines that the law must catch.
 var mutants = []mutant{
 	{
-		name: "templates are rendered with values", native: "saas-deploy", file: "integrations/saas/deploy/render.go",
+		name: "templates are rendered with values", native: "saas-deploy", file: "natives/saas/deploy/render.go",
 		text:    `	if s.run.writes { // a dry run`,
 		instead: `	if true { // a dry run`,
 	},
 	{
-		name: "base is rendered with values", native: "saas-deploy", file: "integrations/saas/deploy/render.go",
+		name: "base is rendered with values", native: "saas-deploy", file: "natives/saas/deploy/render.go",
 		text:    `	if s.run.writes { // a dry run`,
 		instead: `	if s.name == baseSide { // a dry run`,
 	},
 	{
-		name: "a length in the log", native: "saas-deploy", file: "integrations/saas/deploy/render.go",
+		name: "a length in the log", native: "saas-deploy", file: "natives/saas/deploy/render.go",
 		text: `	case saas.AllowedSecret(s.run.credentials(s).Base, t.Target, ref.Path):
 `,
 		instead: `	case saas.AllowedSecret(s.run.credentials(s).Base, t.Target, ref.Path):
@@ -47,32 +47,32 @@ var mutants = []mutant{
 `,
 	},
 	{
-		name: "the digest of an older prcheck", native: "saas-deploy", edits: "objects are there,another code secret", file: "integrations/saas/deploy/compare.go",
+		name: "the digest of an older prcheck", native: "saas-deploy", edits: "objects are there,another code secret", file: "natives/saas/deploy/compare.go",
 		text:    `if c.Path == anotherManifest.Path {`,
 		instead: `if false {`,
 	},
 	{
-		name: "a value of an object that needs none", native: "saas-deploy", edits: leftEdit, file: "integrations/saas/deploy/compare.go",
+		name: "a value of an object that needs none", native: "saas-deploy", edits: leftEdit, file: "natives/saas/deploy/compare.go",
 		text:    `	return b.Secrets || r.before[key].Secrets`,
 		instead: `	return false`,
 	},
 	{
-		name: "a value of an object that base made", native: "saas-deploy", edits: leftEdit, file: "integrations/saas/deploy/compare.go",
+		name: "a value of an object that base made", native: "saas-deploy", edits: leftEdit, file: "natives/saas/deploy/compare.go",
 		text:    `	return b.Secrets || r.before[key].Secrets`,
 		instead: `	return b.Secrets`,
 	},
 	{
-		name: "a value of an object that names its secrets", native: "saas-deploy", edits: leftEdit, file: "integrations/saas/deploy/compare.go",
+		name: "a value of an object that names its secrets", native: "saas-deploy", edits: leftEdit, file: "natives/saas/deploy/compare.go",
 		text:    `		return said != noSecrets`,
 		instead: `		return false`,
 	},
 	{
-		name: "a value in a conflict", native: "saas-deploy", edits: leftEdit, file: "integrations/saas/deploy/compare.go",
+		name: "a value in a conflict", native: "saas-deploy", edits: leftEdit, file: "natives/saas/deploy/compare.go",
 		text:    `isOther && d.Mistake.Code == manifests.CodeConflict`,
 		instead: `isOther && d.Mistake.Code == ""`,
 	},
 	{
-		name: "a retry for some tokens of clusters", native: "namespaces", file: "kube/request.go",
+		name: "a retry for some tokens of clusters", native: "namespaces", file: "natives/kube/request.go",
 		text: `	answer, err := c.client.Do(req)
 `,
 		instead: `	answer, err := c.client.Do(req)
@@ -83,12 +83,12 @@ var mutants = []mutant{
 `,
 	},
 	{
-		name: "a token in a header", native: "integrations-manager", file: "kube/request.go",
+		name: "a token in a header", native: "integrations-manager", file: "natives/kube/request.go",
 		text:    `	req.Header.Set("Accept", cmp.Or(of.accept, "application/json"))`,
 		instead: `	req.Header.Set("Accept", cmp.Or(of.accept, "application/json")+";n="+c.token[:1])`,
 	},
 	{
-		name: "a retry for some tokens of APIs", native: "generic", file: "runner/systems/outward/transport.go",
+		name: "a retry for some tokens of APIs", native: "generic", file: "internal/outward/transport.go",
 		text: `	res, err := checked.RoundTrip(out)
 `,
 		instead: `	res, err := checked.RoundTrip(out)
@@ -99,22 +99,22 @@ var mutants = []mutant{
 `,
 	},
 	{
-		name: "a token for another host", native: "integrations-manager", file: "integrations/manager/images.go",
+		name: "a token for another host", native: "integrations-manager", file: "natives/manager/images.go",
 		text:    `		authorization = "Bearer " + token`,
 		instead: `		authorization = "Bearer " + token; req.Header.Set("X-Trace", fmt.Sprint(len(token)))`,
 	},
 	{
-		name: "a login in an address", native: "saas-pipelines", file: "runner/systems/jsonapi/jsonapi.go",
+		name: "a login in an address", native: "saas-pipelines", file: "natives/systems/jsonapi/jsonapi.go",
 		text:    `	at.RawQuery = query.Encode()`,
 		instead: `	at.RawQuery = query.Encode() + "&u=" + login.Password`,
 	},
 	{
-		name: "a header of git that tells a length", native: "saas-deploy", file: "runner/systems/repositories/request.go",
+		name: "a header of git that tells a length", native: "saas-deploy", file: "natives/systems/repositories/request.go",
 		text:    `	req.Header.Set("User-Agent", "git/2 prcheck")`,
 		instead: `	req.Header.Set("User-Agent", "git/2 prcheck"); req.Header.Set("X-Trace", strings.Repeat("x", len(to.Authorization)))`,
 	},
 	{
-		name: "another attempt for some logins of registries", native: "saas-deploy", edits: "a digest of the image,a service is away once", file: "runner/systems/registry/registry.go",
+		name: "another attempt for some logins of registries", native: "saas-deploy", edits: "a digest of the image,a service is away once", file: "natives/systems/registry/registry.go",
 		text: `	if err == nil && status == http.StatusUnauthorized {
 `,
 		instead: `	if err == nil && status == http.StatusServiceUnavailable && len(image.Login.Password)%2 == 0 {
@@ -129,7 +129,7 @@ var mutants = []mutant{
 		instead: `		return f.api.file(ctx, f.project, ref, path+f.client.token.Value[:1])`,
 	},
 	{
-		name: "a credential in what is said", native: "saas-promotions", file: "integrations/saas/credentials.go",
+		name: "a credential in what is said", native: "saas-promotions", file: "natives/saas/credentials.go",
 		text: `	if err != nil {
 		return "", fmt.Errorf("the credentials for %.200q: %w", host, err)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/integrations/saas/saastest"
-	"github.com/app-sre/prcheck/runner/rounds"
+	"github.com/app-sre/prcheck/natives/rounds"
+	"github.com/app-sre/prcheck/natives/saas/saastest"
 )
 
 // A recorder hands out the bucket with the records of promotions in place of one of S3.

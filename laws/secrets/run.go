@@ -17,18 +17,18 @@ import (
 	"sync"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/ci/note"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/mask"
+	"github.com/app-sre/prcheck/natives/rounds"
+	"github.com/app-sre/prcheck/natives/systems"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/runner"
 	"github.com/app-sre/prcheck/runner/launch"
-	"github.com/app-sre/prcheck/runner/rounds"
-	"github.com/app-sre/prcheck/runner/systems"
 	"github.com/app-sre/prcheck/state"
 )
 

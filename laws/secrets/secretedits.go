@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/app-sre/prcheck/integrations/saas/saastest"
+	"github.com/app-sre/prcheck/natives/saas/saastest"
 )
 
 // target returns a target of a side: that of stage, or that of production.

@@ -10,8 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/bundle/bundler"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/bundler"
 )
 
 // An object is a datafile or a part of it.

@@ -18,9 +18,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/bundle/bundler"
-	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/bundler"
+	"github.com/app-sre/prcheck/qontract/server"
 )
 
 // An outcome is how a program ended in the files of a side.

@@ -3,9 +3,9 @@ package flip
 import (
 	"context"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // maxTries bounds how often is decided anew.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // A remedy is a change of the definition on both sides, or of the settings, that may make a

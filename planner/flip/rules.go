@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // rules finds what the definition or the settings would have to say so that the integration

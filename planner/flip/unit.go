@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // A unit is one change to a bundle: to a field, or to a file as a whole.

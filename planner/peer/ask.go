@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
-	"github.com/app-sre/prcheck/live"
 	"github.com/app-sre/prcheck/planner/proof"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/qontract/live"
 	"github.com/app-sre/prcheck/trace"
 )
 

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
-	"github.com/app-sre/prcheck/live"
 	"github.com/app-sre/prcheck/planner/proof"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/qontract/live"
 	"github.com/app-sre/prcheck/trace"
 )
 

@@ -13,9 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/app-sre/prcheck/live"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner/proof"
+	"github.com/app-sre/prcheck/qontract/live"
 	"github.com/app-sre/prcheck/trace"
 )
 

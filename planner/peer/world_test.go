@@ -8,11 +8,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
-	"github.com/app-sre/prcheck/live"
 	"github.com/app-sre/prcheck/planner/proof"
-	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/qontract/live"
+	"github.com/app-sre/prcheck/qontract/server"
 	"github.com/app-sre/prcheck/trace"
 )
 

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
 	"github.com/app-sre/prcheck/trace"
 )
 

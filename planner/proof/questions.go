@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/qontract/gql"
 	"github.com/app-sre/prcheck/trace"
 )
 

@@ -3,7 +3,7 @@ package selftest
 import (
 	"context"
 
-	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // A Law is a promise of the planner, with the conditions under which it holds.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // maxRenamed is how many files are renamed, and maxSingle how many files are changed alone.

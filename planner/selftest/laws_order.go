@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 func checkSame(ctx context.Context, t *tester, base, head *bundle.Bundle) (finding, error) {

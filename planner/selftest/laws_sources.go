@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // checkSources opens both bundles anew: apart, put together from their files, and so that

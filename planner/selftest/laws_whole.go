@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/rules"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // checkWhole looks at the real plan: with traces, earlier results and edits of rules.

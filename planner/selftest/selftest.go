@@ -7,12 +7,12 @@ import (
 	"fmt"
 
 	"github.com/app-sre/prcheck/affected"
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/live"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/peer"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/live"
 )
 
 // Options replace parts of the planner. The zero value has the real planner. Tests put a

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
 // A variant holds the parts of a bundle, to be changed and put together again.

@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/jsonpointer"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/validator"
 	"github.com/app-sre/prcheck/report"
-	"github.com/app-sre/prcheck/validator"
 )
 
 // A Finder finds the lines of a change in the files of head. Everything that it lacks

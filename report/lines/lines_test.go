@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/validator"
 	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/report/lines"
-	"github.com/app-sre/prcheck/validator"
 )
 
 // bundled makes a bundle of datafiles and resources, given as JSON and text.

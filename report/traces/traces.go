@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/trace"

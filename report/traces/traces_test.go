@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/report/traces"
 	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/trace"

@@ -11,8 +11,8 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/server"
 	"github.com/app-sre/prcheck/runner/effects"
-	"github.com/app-sre/prcheck/server"
 	"github.com/app-sre/prcheck/wrapper"
 )
 

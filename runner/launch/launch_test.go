@@ -8,7 +8,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
-	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/qontract/server"
 )
 
 // A task gets a server only if it can learn its address. Each attempt is observed.

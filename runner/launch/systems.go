@@ -8,7 +8,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 )
 
-// Systems are what a native integration reads beside the data, as package runner/systems has
+// Systems are what a native integration reads beside the data, as package natives/systems has
 // them. Their libraries are large, so that only programs have them that start tasks.
 type Systems interface {
 	Secret(ctx context.Context, ref integration.SecretRef) (string, error)

@@ -4,11 +4,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
-	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/qontract/server"
 	"github.com/app-sre/prcheck/state/dependence"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/plan"
-	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/qontract/server"
 	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/trace"

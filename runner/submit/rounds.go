@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/kube"
+	"github.com/app-sre/prcheck/natives/kube"
 	"github.com/app-sre/prcheck/plan"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/objects"
-	"github.com/app-sre/prcheck/kube"
+	"github.com/app-sre/prcheck/natives/kube"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/archive"
 )

@@ -1,0 +1,51 @@
+package check
+
+import (
+	"github.com/app-sre/prcheck/natives/generic/rules"
+	"github.com/app-sre/prcheck/natives/generic/threeway"
+	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
+)
+
+// notes adds what stays as it is whatever the data say, and the create-only values that the data
+// did not have. Whether the resource has those is not known from the data.
+func (p Pair) notes(made *threeway.Plan, isTold told, out *few) {
+	for _, w := range made.Warnings {
+		if out.isLong || isTold.has(w) {
+			continue
+		}
+		f := p.violation(w, made.Action)
+		isTold.add(f.Code, f.Path)
+		out.add(f)
+	}
+	for _, c := range made.Changes {
+		if out.isLong || c.FirstSet == "" || isTold.hasAt(CodeFirstSet, c.FirstSet) {
+			continue
+		}
+		f := p.note(CodeFirstSet, c.FirstSet,
+			"it can be set once: the service refuses it if the resource already has another value, which the data do not tell")
+		isTold.add(f.Code, f.Path)
+		out.add(f)
+	}
+}
+
+// ignored adds values that the change edits and the entry ignores.
+func (p Pair) ignored(out *few) {
+	if len(p.Head.Ignore) == 0 {
+		return
+	}
+	known := overlay(p.Head)
+	known.Ignore = nil
+	t := p.Types[len(p.Types)-1] // of the version that head names
+	for _, c := range p.planWith(rules.With(t.Rules, known), p.Head.Body).Changes {
+		if !out.isLong && rules.Covers(p.Head.Ignore, c.Pattern, c.Path) {
+			f := p.note(CodeIgnored, c.Path, "ignore has it, so it stays as it is live; the value in the data counts only if the resource is created")
+			f.From, f.To, f.hasChange = c.From, c.To, true
+			out.add(f)
+		}
+	}
+}
+
+func (p Pair) note(code reconcile.Code, path, message string) Finding {
+	return Finding{Code: code, Severity: plan.SeverityNote, File: p.Head.File, Pointer: p.inFile(path), Resource: name(p.Head), Path: path, Message: message}
+}

@@ -1,0 +1,52 @@
+package check_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/app-sre/prcheck/natives/generic/check"
+	"github.com/app-sre/prcheck/natives/generic/cloud"
+	"github.com/app-sre/prcheck/natives/generic/rules"
+	"github.com/app-sre/prcheck/natives/generic/validate"
+)
+
+// A change of a value that the entry ignores has a note at the value, and fails nothing.
+func TestIgnoredEdit(t *testing.T) {
+	typ := &validate.Type{Rules: rules.Table{
+		{At: "/location", Rule: rules.Rule{CreateOnly: rules.Declared, Format: "location"}}, {At: "/password", Rule: rules.Rule{Secret: true, Masked: true}},
+		{At: "/disks", Rule: rules.Rule{List: "map", Keys: []string{"lun"}}},
+	}}
+	const base = `{"location": "West US", "sku": {"capacity": 1, "name": "S"}, "disks": [{"lun": 0, "size": 1}, {"lun": 1, "size": 1}], "password": "a"}`
+	for name, c := range map[string]struct {
+		head   string
+		ignore []string
+		want   []string
+	}{
+		"edited":           {`{"location": "West US", "sku": {"capacity": 2, "name": "S"}}`, []string{"/sku/capacity"}, []string{"/body/sku/capacity 1 → 2"}},
+		"around it":        {`{"location": "West US", "sku": {"capacity": 2, "name": "T"}}`, []string{"/sku"}, []string{"/body/sku/capacity 1 → 2", "/body/sku/name S → T"}},
+		"create-only":      {`{"location": "eastus"}`, []string{"/location"}, []string{"/body/location West US → eastus"}},
+		"respelled":        {`{"location": "westus"}`, []string{"/location"}, nil},
+		"removed":          {`{"sku": {"name": "S"}}`, []string{"/sku/capacity"}, []string{"/body/sku/capacity 1 → (none)"}},
+		"in an item":       {`{"disks": [{"lun": 1, "size": 2}, {"lun": 0, "size": 1}]}`, []string{"/disks/lun=1/size"}, []string{"/body/disks/0/size 1 → 2"}},
+		"in all items":     {`{"disks": [{"lun": 1, "size": 2}, {"lun": 0, "size": 3}]}`, []string{"/disks/*/size"}, []string{"/body/disks/1/size 1 → 3", "/body/disks/0/size 1 → 2"}},
+		"a secret":         {`{"password": "b"}`, []string{"/password"}, []string{"/body/password (secret) → (secret)"}},
+		"something else":   {`{"sku": {"capacity": 2}}`, []string{"/location"}, nil},
+		"nothing ignored":  {`{"sku": {"capacity": 2}}`, nil, nil},
+		"only the ignored": {base, []string{"/sku"}, nil},
+	} {
+		pair := check.Pair{Base: &cloud.Resource{Body: parse(t, base)}, Head: &cloud.Resource{Body: parse(t, c.head), Ignore: c.ignore}, Types: []*validate.Type{typ}}
+		var got []string
+		for _, f := range pair.Check().Kept {
+			if f.Code == check.CodeIgnored {
+				got = append(got, fmt.Sprint(f.Pointer, " ", f.Change()))
+			}
+			if f.Fails() {
+				t.Errorf("%s: %+v fails", name, f)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package check
+
+import (
+	"strconv"
+
+	"github.com/app-sre/prcheck/internal/jsonpointer"
+	"github.com/app-sre/prcheck/natives/generic/rules"
+	"github.com/app-sre/prcheck/natives/generic/validate"
+)
+
+// placeOf returns the pointer in the datafile of head of a mistake. Names cannot tell two items
+// with the same keys apart; indexes can.
+func (p Pair) placeOf(f validate.Finding) string {
+	if f.Exact == "" {
+		return p.inFile(f.Pointer)
+	}
+	return "/body" + f.Exact
+}
+
+// inFile returns the pointer in the datafile of head of a property of the body. Items that are
+// named by their keys become indexes.
+func (p Pair) inFile(path string) string {
+	out, pattern, v := "/body", "", p.Head.Body
+	r := p.Types[len(p.Types)-1].Rules
+	for _, part := range jsonpointer.Split(path) {
+		switch now := v.(type) {
+		case []any:
+			i := p.index(r, pattern, out, now, part)
+			if i < 0 {
+				return out // head has no such item
+			}
+			v, pattern = now[i], pattern+"/*"
+			out += "/" + strconv.Itoa(i)
+		default:
+			object, _ := v.(map[string]any)
+			v, pattern = object[part], jsonpointer.Append(pattern, part)
+			out = jsonpointer.Append(out, part)
+		}
+	}
+	return out
+}
+
+// index returns the index of an item that a path names by its index, its keys or its value, -1
+// if it is not there. The pattern and the pointer in the file are those of the list.
+func (p Pair) index(r rules.Rules, pattern, pointer string, list []any, part string) int {
+	if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(list) {
+		return i
+	}
+	known, isRead := p.lists[pointer]
+	if !isRead {
+		rule := r.At(pattern)
+		known = make(map[string]int, len(list))
+		for i, item := range list {
+			_, name := rules.Identify(r.At, pattern, rule, item)
+			if _, isThere := known[name]; !isThere {
+				known[name] = i
+			}
+		}
+		p.lists[pointer] = known
+	}
+	if i, isThere := known[part]; isThere {
+		return i
+	}
+	return -1
+}

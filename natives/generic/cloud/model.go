@@ -1,0 +1,169 @@
+package cloud
+
+import (
+	"slices"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/natives/generic/family"
+	"github.com/app-sre/prcheck/natives/openapi/resources"
+	"github.com/app-sre/prcheck/natives/reconcile"
+)
+
+// The codes of findings that are made here.
+const (
+	CodeImmutableID reconcile.Code = "IMMUTABLE_ID" // the entry names no address of its type
+	CodeAcross      reconcile.Code = "CROSS_SHARD"  // a reference to another root orders nothing
+	CodeFamily      reconcile.Code = "VAL_ENUM"     // a word that none of a list is
+	CodeRequired    reconcile.Code = "VAL_REQUIRED" // a value is missing
+	CodePattern     reconcile.Code = "VAL_PATTERN"  // a value has another form
+)
+
+// A Model is what the data say.
+type Model struct {
+	APIs      []*API      // sorted by file
+	Resources []*Resource // sorted by file
+	// Findings are what is wrong with APIs, and what people must know. A mistake of a resource
+	// stands in the resource.
+	Findings []reconcile.Finding
+}
+
+// An API is a service that a specification describes.
+type API struct {
+	File     string // path of the datafile
+	Name     string
+	Family   string
+	Endpoint string // https URL
+	Token    integration.SecretRef
+	Insecure bool
+	// Specifications are paths of bundle resources, and Overrides is one, "" for none.
+	Specifications []string
+	Overrides      string
+	ReadActions    []string // last parts of addresses whose POST only reads
+
+	Mistake Mistake // of the entry; the zero value is none
+
+	specs *Specs
+}
+
+// Ref returns how the endpoint of an API is reached.
+func (a *API) Ref() integration.EndpointRef {
+	return integration.EndpointRef{Name: a.Name, URL: a.Endpoint, Token: a.Token, Insecure: a.Insecure, Reads: a.ReadActions}
+}
+
+// Specs returns the specifications of an API, nil if it has a mistake.
+func (a *API) Specs() *Specs { return a.specs }
+
+// A Mistake is what is wrong with an entry. The zero value is no mistake.
+type Mistake struct {
+	Code    reconcile.Code `json:"code,omitempty"`
+	Pointer string         `json:"pointer,omitempty"` // JSON pointer in the datafile
+	Message string         `json:"message,omitempty"`
+}
+
+// IsZero reports whether there is no mistake.
+func (m Mistake) IsZero() bool { return m == Mistake{} }
+
+// Adopt says what is done with a thing that exists and has no mark.
+type Adopt string
+
+// The ways to adopt. IfExists takes a thing that is there and makes one that is not; Required
+// takes a thing and never makes one.
+const (
+	AdoptNever    Adopt = "never"
+	AdoptIfExists Adopt = "if-exists"
+	AdoptRequired Adopt = "required"
+)
+
+// A Secret is a value of the body that a store of secrets has.
+type Secret struct {
+	At     string                `json:"at"` // JSON pointer in the body
+	Secret integration.SecretRef `json:"secret"`
+}
+
+// A Resource is a resource as the data want it.
+type Resource struct {
+	File       string
+	API        *API
+	Type       string // as the data have it, with the version if they name one
+	Name       string
+	Parent     string // as the data have it
+	ResourceID string
+
+	Policy        reconcile.Policy
+	Adopt         Adopt
+	Delete        bool
+	Protected     bool
+	AllowReplace  bool
+	AllowUpdate   []string // paths
+	Ignore        []string
+	Exclusive     []string
+	Secrets       []Secret
+	Hooks         []string
+	OnSoftDeleted string // stop, recover or purge
+
+	// Body is what it should be: JSON with exact numbers. References are filled in.
+	Body any
+
+	// Of is the type, nil if it is not known. Then there is no Address and no Key.
+	Of      *resources.Type
+	Address family.Address
+	// Key is the id in canonical form, "" if it is not known. Ids that are only unique at one
+	// endpoint have the name of the API in front.
+	Key    reconcile.Key
+	Root   string            // the key of the shard
+	Needs  []reconcile.Key   // entries of the same root that must exist before it, sorted
+	Around reconcile.Key     // the nearest entry around it, "" if there is none
+	Digest string            // of the specifications that its type reaches and of the overrides about it
+	Across []reconcile.Key   // entries of other roots that it refers to
+	Where  map[string]string // pointer in the datafile of each pointer in the body with a reference
+
+	Mistake Mistake
+
+	bodyAt string // where the body stands, "" if it could not be read
+}
+
+// Place returns the place of the entry, or of its mistake.
+func (r *Resource) Place() reconcile.Place {
+	return reconcile.Place{File: r.File, Pointer: r.Mistake.Pointer}
+}
+
+// TypeID returns the type with its version, or as the data have it if it is not known.
+func (r *Resource) TypeID() string {
+	if r.Of == nil {
+		return r.Type
+	}
+	return r.Of.ID()
+}
+
+// fail notes the first mistake of a resource.
+func (r *Resource) fail(code reconcile.Code, pointer, message string) {
+	if r.Mistake.IsZero() {
+		r.Mistake = Mistake{code, pointer, message}
+	}
+}
+
+// ByKey returns the resources by their keys. Of those that have one key the first counts.
+func (m *Model) ByKey() map[reconcile.Key]*Resource {
+	out := make(map[reconcile.Key]*Resource, len(m.Resources))
+	for _, r := range m.Resources {
+		if _, known := out[r.Key]; r.Key != "" && !known {
+			out[r.Key] = r
+		}
+	}
+	return out
+}
+
+// Children returns, for each key, the keys of the entries that stand in it directly and must not
+// go, sorted.
+func (m *Model) Children() map[reconcile.Key][]reconcile.Key {
+	out := map[reconcile.Key][]reconcile.Key{}
+	for _, r := range m.Resources {
+		if r.Around != "" && !r.Delete {
+			out[r.Around] = append(out[r.Around], r.Key)
+		}
+	}
+	for _, keys := range out {
+		slices.Sort(keys)
+	}
+	return out
+}

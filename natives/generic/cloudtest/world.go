@@ -1,0 +1,147 @@
+package cloudtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/natives/generic/cloud"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/gql"
+)
+
+// An Object is a datafile or a part of one.
+type Object = map[string]any
+
+// The names in a new world.
+const (
+	API   = "/cloud/api.yml"    // the datafile of the API
+	Spec  = "/specs/cache.json" // its specification
+	Group = "/subscriptions/s/resourceGroups/g"
+	Store = "Acme.Cache/stores@2020-01-01"
+	Rule  = "Acme.Cache/stores/rules@2020-01-01"
+)
+
+// A World is the datafiles and resources of one side.
+type World struct {
+	Data      map[string]Object
+	Resources map[string]string // contents by path
+}
+
+// New returns a world with an API of the family arm at an endpoint, and no resources. Its
+// specification has the types [Store] and [Rule].
+func New(endpoint string) *World {
+	return &World{
+		Data: map[string]Object{
+			API: {"$schema": "/cloud/api-1.yml", "name": "acme", "family": "arm", "endpoint": endpoint, "specifications": []any{Spec},
+				"token": Object{"path": "cloud/acme", "field": "token"}},
+			"/integrations/generic.yml": {"$schema": "/app-sre/integration-1.yml", "name": "generic", "description": "resources of APIs",
+				"schemas": []any{"/cloud/api-1.yml", "/cloud/resource-1.yml"}, "pr_check": Object{"cmd": "generic"}},
+		},
+		Resources: map[string]string{Spec: Specification, "/specs/common.json": Common},
+	}
+}
+
+// Add adds a resource of the API. It fills in schema and api if they are missing.
+func (w *World) Add(file string, r Object) {
+	full := Object{"$schema": "/cloud/resource-1.yml", "api": Object{"$ref": API}}
+	maps.Copy(full, r)
+	w.Data[file] = full
+}
+
+// Clone returns a copy that shares nothing but the values of datafiles.
+func (w *World) Clone() *World {
+	out := &World{Data: map[string]Object{}, Resources: maps.Clone(w.Resources)}
+	for file, of := range w.Data {
+		out.Data[file] = maps.Clone(of)
+	}
+	return out
+}
+
+// Bundle returns the world as a bundle.
+func (w *World) Bundle(t testing.TB) []byte {
+	t.Helper()
+	raw, err := fs.ReadFile(cloud.Files(), "graphql-schemas/cloud.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var types []any
+	if err := json.Unmarshal(raw, &types); err != nil {
+		t.Fatal(err)
+	}
+	field := func(name, typ string, more Object) Object {
+		out := Object{"name": name, "type": typ}
+		maps.Copy(out, more)
+		return out
+	}
+	required := Object{"isRequired": true}
+	query, _ := types[len(types)-1].(Object)
+	fields, _ := query["fields"].([]any)
+	query["fields"] = append(fields,
+		field("resources_v1", "Resource_v1", Object{"isList": true, "isRequired": true, "isResource": true}),
+		field("integrations_v1", "Integration_v1", Object{"isList": true, "datafileSchema": "/app-sre/integration-1.yml"}))
+	types = append(types,
+		Object{"name": "Resource_v1", "fields": []any{field("path", "string", required), field("content", "string", required), field("sha256sum", "string", required), field("schema", "string", nil)}},
+		Object{"name": "Integration_v1", "datafile": "/app-sre/integration-1.yml", "fields": []any{field("name", "string", required), field("schemas", "string", Object{"isList": true, "isRequired": true})}})
+	resources := Object{}
+	for _, path := range slices.Sorted(maps.Keys(w.Resources)) {
+		sum := sha256.Sum256([]byte(w.Resources[path]))
+		resources[path] = Object{"path": path, "content": w.Resources[path], "sha256sum": hex.EncodeToString(sum[:]), "$schema": nil, "backrefs": []any{}}
+	}
+	out, err := json.Marshal(Object{
+		"git_commit": "0000000000000000000000000000000000000000", "git_commit_timestamp": "1", "data": w.Data, "resources": resources,
+		"schemas": Object{"/cloud/api-1.yml": Object{}, "/cloud/resource-1.yml": Object{}, "/app-sre/integration-1.yml": Object{}},
+		"graphql": Object{"$schema": "/app-interface/graphql-schemas-1.yml", "confs": types},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Query returns what answers queries over the world.
+func (w *World) Query(t testing.TB) integration.QueryFunc {
+	t.Helper()
+	b, err := bundle.Parse(w.Bundle(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := gql.NewSchema(b.GraphQL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := gql.New(b, schema)
+	return func(_ context.Context, query string, variables map[string]any) ([]byte, error) {
+		return answer(engine, query, variables)
+	}
+}
+
+// answer answers one query.
+func answer(engine *gql.Engine, query string, variables map[string]any) ([]byte, error) {
+	text, err := json.Marshal(variables)
+	if err != nil {
+		return nil, err
+	}
+	values, err := bundle.ParseValue(text)
+	if err != nil {
+		return nil, err
+	}
+	given, _ := values.(*bundle.Object)
+	var out struct {
+		Data   json.RawMessage
+		Errors []integration.FieldError
+	}
+	if err := json.Unmarshal(engine.Answer(context.Background(), gql.Request{Query: query, Variables: given}).JSON(), &out); err != nil {
+		return nil, err
+	}
+	if len(out.Errors) > 0 {
+		return nil, &integration.AnswerError{Data: out.Data, Errors: out.Errors}
+	}
+	return out.Data, nil
+}

@@ -1,0 +1,218 @@
+package generic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/natives/generic/cloud"
+	"github.com/app-sre/prcheck/natives/generic/family"
+	"github.com/app-sre/prcheck/natives/generic/hooks"
+	"github.com/app-sre/prcheck/natives/generic/operation"
+	"github.com/app-sre/prcheck/natives/generic/rest"
+	"github.com/app-sre/prcheck/natives/native"
+	"github.com/app-sre/prcheck/natives/reconcile"
+)
+
+// Name is the name of the native.
+const Name = "generic"
+
+// Options are what tests and programs that embed prcheck can replace. The zero value works.
+type Options struct {
+	Families func(name string) *family.Family // nil is [family.Of]
+	Hooks    *hooks.Registry                  // nil is [hooks.Default]
+	Clock    operation.Clock
+}
+
+// New returns the native integration.
+func New() integration.Native { return With(Options{}) }
+
+// With returns the native integration with options.
+func With(o Options) integration.Native {
+	if o.Families == nil {
+		o.Families = family.Of
+	}
+	if o.Hooks == nil {
+		o.Hooks = hooks.Default()
+	}
+	g := &generic{Options: o, reads: &rest.Throttle{}}
+	g.reader = &cloud.Reader{Families: o.Families, Hooks: o.Hooks}
+	return native.Make(native.Integration{
+		Name: Name, Class: reconcile.Knowing, Offline: true,
+		Desired: g.desired, Complete: g.complete, Current: g.current, Compare: compare, Remembers: remembers, Doer: g.doer, Check: g.check, Replaces: replaces, Describe: g.describe, Try: g.try, Hidden: g.hidden, UsesHosts: g.usesHosts,
+		CheckSettings: func(own integration.OwnSettings) error {
+			_, err := readSettings(own)
+			return err
+		},
+	})
+}
+
+// A generic is the integration with what it keeps between runs.
+type generic struct {
+	Options
+	reader *cloud.Reader
+	reads  *rest.Throttle
+
+	patienceLock sync.Mutex
+	patience     map[string]*rest.Patience // with services, by their hosts
+}
+
+// Settings are what the settings of the integration say.
+type settings struct {
+	// Instance is the caller whose mark the resources get.
+	Instance string `yaml:"instance"`
+	// Instances are all instances; without them every other instance counts as living.
+	Instances []string `yaml:"instances"`
+	// Hosts are the only hosts that are asked, and get tokens. *.example.com is any host below.
+	Hosts []string `yaml:"hosts"`
+	// Timeout is how long a run waits for one operation.
+	Timeout time.Duration `yaml:"timeout"`
+	// Before the merge of a change reads end when a service gives no answer for ReadsIdle, and those of
+	// one part after ReadsLimit.
+	ReadsIdle  time.Duration `yaml:"reads_idle"`
+	ReadsLimit time.Duration `yaml:"reads_limit"`
+}
+
+// readSettings reads the settings.
+func readSettings(own integration.OwnSettings) (settings, error) {
+	s := settings{Instance: "default", Timeout: 2 * time.Hour, ReadsIdle: 20 * time.Second, ReadsLimit: 2 * time.Minute}
+	if err := own.Decode(&s); err != nil {
+		return s, err
+	}
+	if s.Instances != nil && !slices.Contains(s.Instances, s.Instance) {
+		return s, own.Mistake(fmt.Sprintf("must contain the instance %q itself", s.Instance), "instances")
+	}
+	if s.Timeout <= 0 {
+		return s, own.Mistake("must be a duration such as 2h", "timeout")
+	}
+	if s.ReadsIdle <= 0 {
+		return s, own.Mistake("must be a duration such as 20s", "reads_idle")
+	}
+	if s.ReadsLimit <= 0 {
+		return s, own.Mistake("must be a duration such as 2m", "reads_limit")
+	}
+	for i, host := range s.Hosts {
+		if name := strings.TrimPrefix(host, "*."); name == "" || strings.ContainsAny(name, "*/:@ ") || name != strings.ToLower(name) {
+			return s, own.Mistake("must be the name of a host in lower case, such as management.azure.com or *.example.com", "hosts", fmt.Sprint(i))
+		}
+	}
+	return s, nil
+}
+
+// mayAsk reports whether a host may be asked.
+func (s settings) mayAsk(host string) bool {
+	return slices.ContainsFunc(s.Hosts, func(allowed string) bool {
+		below, isPattern := strings.CutPrefix(allowed, "*")
+		return host == allowed || isPattern && strings.HasSuffix(host, below)
+	})
+}
+
+// A target is how the endpoint of a part is reached.
+type target struct {
+	integration.EndpointRef
+	Family string `json:"family"`
+}
+
+// Identity returns the target without the read actions: they say what may be sent, not where to.
+// Before the merge of a change those of base count.
+func (t target) Identity() any {
+	t.Reads = nil
+	return t
+}
+
+// targetOf returns the target of a part.
+func targetOf(p native.Part) (target, error) {
+	t, ok := p.Target.(target)
+	if !ok {
+		return t, fmt.Errorf("part %q has a target of type %T", p.Shard, p.Target)
+	}
+	return t, nil
+}
+
+// desired returns what the data say.
+func (g *generic) desired(ctx context.Context, query integration.QueryFunc, it integration.Integration) (native.Desired, error) {
+	s, err := readSettings(it.Own)
+	if err != nil {
+		return native.Desired{}, reconcile.Config(err)
+	}
+	m, err := g.read(ctx, query)
+	if err != nil {
+		return native.Desired{}, err
+	}
+	d := native.Desired{Callers: s.Instances, Findings: m.Findings}
+	targets := g.targets(m)
+	for _, t := range targets { // also of an API that has no resource yet
+		d.Targets = append(d.Targets, t)
+	}
+	children := m.Children()
+	at := map[string]int{} // index of the part of an endpoint and root
+	for _, r := range m.Resources {
+		if r.Key == "" {
+			d.Findings = append(d.Findings, reconcile.Finding{Code: r.Mistake.Code, Severity: reconcile.Error, Place: r.Place(), Message: r.Mistake.Message})
+			continue
+		}
+		name := r.API.Endpoint + " " + r.Root
+		i, known := at[name]
+		if !known {
+			i = len(d.Parts)
+			at[name] = i
+			p := native.Part{Shard: r.Root, Caller: s.Instance, At: r.API.Endpoint, Target: targets[r.API.Endpoint]}
+			if host := hostOf(r.API.Endpoint); !s.mayAsk(host) {
+				p.Skip = fmt.Sprintf("the settings of %s do not name the host %s: add it to hosts", it.Name, host)
+			}
+			d.Parts = append(d.Parts, p)
+		}
+		d.Parts[i].Items = append(d.Parts[i].Items, g.item(ctx, r, children[r.Key]))
+	}
+	return d, nil
+}
+
+// read reads the data. Those from before the first import have no resources.
+func (g *generic) read(ctx context.Context, query integration.QueryFunc) (*cloud.Model, error) {
+	m, err := g.reader.Read(ctx, query)
+	if err == nil {
+		return m, nil
+	}
+	if isKnown, errOfTypes := cloud.IsKnown(ctx, query); errOfTypes == nil && !isKnown {
+		return &cloud.Model{}, nil
+	}
+	return nil, err
+}
+
+// targets returns the targets of endpoints. Entries of one endpoint agree about it.
+func (g *generic) targets(m *cloud.Model) map[string]target {
+	out := map[string]target{}
+	for _, a := range m.APIs {
+		if !a.Mistake.IsZero() {
+			continue
+		}
+		t, known := out[a.Endpoint]
+		if !known {
+			t = target{a.Ref(), a.Family}
+			t.Name, t.Reads = hostOf(a.Endpoint), nil
+		}
+		t.Reads = append(t.Reads, a.ReadActions...)
+		slices.Sort(t.Reads)
+		t.Reads = slices.Compact(t.Reads)
+		out[a.Endpoint] = t
+	}
+	return out
+}
+
+// hostOf returns the name of the host of an address.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+// errNoEndpoint says that there is nothing that reaches an API.
+var errNoEndpoint = errors.New("this program reaches no API")

@@ -1,0 +1,96 @@
+package manager
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/natives/manager/render"
+	"github.com/app-sre/prcheck/natives/manifests"
+	"github.com/app-sre/prcheck/natives/native"
+	"github.com/app-sre/prcheck/natives/reconcile"
+)
+
+// A view is how one namespace of a cluster is looked at.
+type view struct {
+	settings  settings
+	cluster   integration.ClusterRef
+	shard     string // cluster/namespace
+	namespace string
+	self      string // the integration that runs
+	options   manifests.Options
+	stays     map[reconcile.Key]bool // entries, by whether their object stays
+	broken    map[string]string      // integrations that cannot be rendered, with the reason
+}
+
+// newView returns how the namespace of a part is looked at.
+func newView(env integration.Environment, p native.Part) (*view, error) {
+	s, err := readSettings(env.Settings.Own)
+	if err != nil {
+		return nil, reconcile.Config(err)
+	}
+	ref, ok := p.Target.(integration.ClusterRef)
+	if !ok {
+		return nil, fmt.Errorf("part %q has a target of type %T", p.Shard, p.Target)
+	}
+	v := &view{
+		settings: s, cluster: ref, shard: p.Shard, namespace: p.Shard[strings.LastIndexByte(p.Shard, '/')+1:], self: env.Integration,
+		options: manifests.Options{Manager: integration.FieldManager(env.Integration), TakeFrom: s.TakeFieldsFrom, Override: s.OverrideManagers, MigrateSelector: s.MigrateSelector},
+		stays:   map[reconcile.Key]bool{}, broken: map[string]string{},
+	}
+	for _, it := range p.Items {
+		b, _ := it.Body.(body)
+		if b.Object == nil {
+			v.broken[b.Integration] = it.Mistake.Message
+			continue
+		}
+		v.stays[it.Key] = !it.Delete
+	}
+	return v, nil
+}
+
+// key returns the key of an object of the namespace.
+func (v *view) key(k manifests.Kind, name string) reconcile.Key {
+	return reconcile.Key(fmt.Sprintf("%s/%s/%s", v.shard, k, name))
+}
+
+// object returns what a key names.
+func (v *view) object(key reconcile.Key) (manifests.Kind, integration.ObjectRef) {
+	kind, name, _ := strings.Cut(strings.TrimPrefix(string(key), v.shard+"/"), "/")
+	k := manifests.Named(kind)
+	return k, k.Ref(v.namespace, name)
+}
+
+// kinds are those of the objects that integrations become.
+func kinds() []manifests.Kind {
+	return []manifests.Kind{manifests.CronJob, manifests.Deployment, manifests.Service, manifests.StatefulSet}
+}
+
+// namePrefix is what the names of objects, and the values of the label app, begin with.
+const namePrefix = "qontract-reconcile-"
+
+// belongs reports whether an object is one of an integration. Its annotation says so, or else its
+// label. If somebody changed the label, its name counts: in doubt an object is kept.
+func belongs(o manifests.Object, integration string) bool {
+	if s, ok := notedShare(o); ok {
+		return s.integration == integration
+	}
+	short := strings.TrimPrefix(render.ObjectName(manifests.Deployment, integration, ""), namePrefix) // as a label that is too long
+	app, _ := field(field(o, "metadata"), "labels")["app"].(string)
+	if of, ok := strings.CutPrefix(app, namePrefix); ok {
+		return of == integration || of == short
+	}
+	name, _ := field(o, "metadata")["name"].(string)
+	of, ok := strings.CutPrefix(name, namePrefix)
+	return ok && (of == short || strings.HasPrefix(of, short+"-"))
+}
+
+// whyBroken returns an integration that cannot be rendered and has an object, with the reason.
+func (v *view) whyBroken(o manifests.Object) (integration, reason string, ok bool) {
+	for _, name := range sortedKeys(v.broken) {
+		if belongs(o, name) {
+			return name, v.broken[name], true
+		}
+	}
+	return "", "", false
+}

@@ -1,0 +1,199 @@
+package native
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
+)
+
+// reportFindings reports what people must know.
+func (w *work) reportFindings() {
+	for _, f := range w.head.Findings {
+		w.find(f)
+	}
+	if len(w.head.Parts) == 0 {
+		w.find(reconcile.Finding{Code: codeEmpty, Severity: reconcile.Error, Message: "the data name nothing to work on"})
+	}
+	if w.Unconditional {
+		w.find(reconcile.Finding{Code: codeNoLock, Severity: reconcile.Note, Message: "the system has no conditional writes: what somebody else changes at the same moment may be overwritten"})
+	}
+	for _, u := range w.units {
+		if u.isLeft {
+			w.reportLeft(u)
+		}
+		switch {
+		case u.lost != nil:
+		case u.err != nil:
+			w.find(w.unreachable(u))
+			for _, f := range w.offline(u.part) {
+				w.find(f)
+			}
+		case u.plan != nil:
+			for _, f := range u.plan.Findings {
+				if !w.env.Approve.Adopt || f.Severity == reconcile.Error {
+					w.find(finished(f))
+				}
+			}
+			for _, err := range u.input.Errors {
+				severity := reconcile.Error
+				if u.isLeft && !w.head.DeleteLeft {
+					severity = reconcile.Warning
+				}
+				w.find(reconcile.Finding{Code: reconcile.CodeIncomplete, Severity: severity, Message: inPart(u.part, "not everything could be read: "+err.Error())})
+			}
+		default:
+			w.reportUnasked(u)
+		}
+	}
+}
+
+// unreachable returns the finding that a target could not be asked.
+func (w *work) unreachable(u *unit) reconcile.Finding {
+	f := reconcile.Finding{Code: codeTarget, Severity: reconcile.Error, Message: u.err.Error()}
+	if w.mayBeOffline() {
+		f.Severity = reconcile.Warning
+		f.Message = fmt.Sprintf("%d entries are checked by the data alone, and not compared with what is there: %v", len(u.part.Items), u.err)
+	}
+	return f
+}
+
+// mayBeOffline reports whether a target that cannot be asked fails nothing.
+func (w *work) mayBeOffline() bool { return w.Offline && w.env.Base != nil }
+
+// finished gives a code to the finding that an entry can be removed.
+func finished(f reconcile.Finding) reconcile.Finding {
+	if f.Code == "" && f.Severity == reconcile.Note {
+		f.Code = codeFinished
+	}
+	return f
+}
+
+// reportUnasked reports what the data alone say about a part whose target is not asked.
+func (w *work) reportUnasked(u *unit) {
+	class := w.Class
+	if u.isGone {
+		class = reconcile.Blind // nobody looks at this target any more
+	}
+	removed := reconcile.Make(reconcile.Input{Owner: w.owner(u.part), Class: class, Prune: w.Prune, Removed: u.removed, Compare: w.Compare})
+	for _, f := range append(w.offline(u.part), removed.Findings...) {
+		w.find(f)
+	}
+	if len(u.part.Items)+len(u.removed) == 0 || u.isGone {
+		return
+	}
+	f := reconcile.Finding{Code: codeUntrusted, Severity: reconcile.Note}
+	f.Message = fmt.Sprintf("%d entries are not compared with what is there: %v", len(u.part.Items)+len(u.removed), integration.ErrUntrusted)
+	if u.part.Skip != "" {
+		f.Code, f.Message = codeSkipped, fmt.Sprintf("%d entries are left out: %s", len(u.part.Items), u.part.Skip)
+	}
+	f.Message = inPart(u.part, f.Message)
+	w.find(f)
+}
+
+// inPart says which part a message is about.
+func inPart(p Part, message string) string {
+	if p.Shard == "" {
+		return message
+	}
+	return partName(p) + ": " + message
+}
+
+// partName returns the name of a part for people, "" if it is the whole task.
+func partName(p Part) string {
+	if p.Shard == "" {
+		return ""
+	}
+	return p.Shard + atSuffix(p)
+}
+
+// effects are the kinds of effects by the actions that have them.
+var effects = map[reconcile.Action]plan.EffectKind{
+	reconcile.Create: plan.EffectCreate, reconcile.Undelete: plan.EffectCreate, reconcile.Update: plan.EffectChange, reconcile.Replace: plan.EffectDelete,
+	reconcile.AdoptIt: plan.EffectChange, reconcile.MarkIt: plan.EffectChange, reconcile.Remove: plan.EffectDelete,
+}
+
+// reportSteps reports what a run would do, and writes it into the log.
+func (w *work) reportSteps() {
+	counts := map[reconcile.Action]int{}
+	for _, u := range w.units {
+		if u.plan == nil {
+			continue
+		}
+		for _, s := range u.plan.Steps {
+			w.reportStep(u, s)
+			if s.Action.Writes() || s.Action == reconcile.Blocked {
+				counts[s.Action]++
+			}
+		}
+		if d := u.plan.Deletions; len(d.Keys) > 0 {
+			w.say(fmt.Sprintf("%d deletions, digest %s", len(d.Keys), d.Digest()))
+		}
+	}
+	w.say(describeCounts(counts, w.errors, w.reportData(counts)))
+}
+
+// describeCounts says in one line how many steps there are of each action, how many errors, and how many
+// entries were not compared with what is there.
+func describeCounts(counts map[reconcile.Action]int, errors, unlooked int) string {
+	gap := ""
+	if unlooked > 0 {
+		gap = fmt.Sprintf("not compared with what is there: %d entries", unlooked)
+	}
+	if len(counts)+errors == 0 {
+		return cmp.Or(gap, "nothing to do")
+	}
+	var words []string
+	for _, a := range slices.Sorted(maps.Keys(counts)) {
+		words = append(words, fmt.Sprintf("%d %s", counts[a], a))
+	}
+	var parts []string
+	if len(words) > 0 {
+		parts = append(parts, "steps: "+strings.Join(words, ", "))
+	}
+	if errors > 0 {
+		parts = append(parts, fmt.Sprintf("errors: %d", errors))
+	}
+	if gap != "" {
+		parts = append(parts, gap)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (w *work) reportStep(u *unit, s reconcile.Step) {
+	if _, ok := effects[s.Action]; !ok {
+		isTold := w.told[identity(reconcile.Finding{Code: s.Code, Severity: reconcile.Error, Keys: []reconcile.Key{s.Key}, Message: s.Reason})]
+		if s.Action == reconcile.Blocked && !isTold {
+			w.say(fmt.Sprintf("blocked %s: %s", s.Key, s.Reason))
+		}
+		return
+	}
+	w.announce(u, s, plan.Effect{Known: plan.Known{How: plan.KnownLive}})
+}
+
+// announce tells what a run would do, in the log and as an effect.
+func (w *work) announce(u *unit, s reconcile.Step, e plan.Effect) {
+	e.Kind, e.Subject, e.Times = effects[s.Action], string(s.Key), 1
+	reason := s.Reason
+	if e.Known.Why != "" {
+		reason += " (from the data alone: " + e.Known.Why + ")"
+	}
+	w.say(fmt.Sprintf("%s %s: %s", s.Action, s.Key, reason))
+	for _, c := range s.Changes {
+		line := fmt.Sprintf("  %s: %q -> %q", c.Path, c.Old, c.New)
+		if c.Reason != "" {
+			line += " (" + c.Reason + ")"
+		}
+		w.say(line)
+	}
+	w.env.Report(integration.Finding{
+		Finding: plan.Finding{Severity: plan.SeverityNote, File: s.Place.File, Pointer: s.Place.Pointer, Message: s.Reason},
+		Effect:  &e,
+		Action:  string(s.Action), Shard: u.part.Shard,
+	})
+}

@@ -1,0 +1,219 @@
+package classes
+
+import (
+	"slices"
+
+	"github.com/app-sre/prcheck/natives/openapi"
+	"github.com/app-sre/prcheck/natives/openapi/resources"
+)
+
+// A Classifier classifies the properties of one type.
+type Classifier struct {
+	family    *resources.Family
+	sides     sides
+	patchKind resources.PatchKind
+	overrides map[string][]*Entry // by the path of the property
+	plain     []string            // names that look like those of secrets, and are none
+	kept      *node               // the root of what Lookup read
+	count     int                 // of the nodes below it
+}
+
+// New returns a classifier of a type. It takes the entries of override files that are about
+// the type, and marks them as used; an entry whose property is not there is an error.
+func New(t *resources.Type, files ...*Overrides) (*Classifier, error) {
+	bodies, err := t.Bodies()
+	if err != nil {
+		return nil, err
+	}
+	kind, err := bodies.PatchKind()
+	if err != nil {
+		return nil, err
+	}
+	c := &Classifier{
+		family: t.Family,
+		sides: sides{
+			get:   rootSide(bodies.HasGet, bodies.Get),
+			put:   rootSide(bodies.HasPut, bodies.Put),
+			post:  rootSide(bodies.HasPost, bodies.Post),
+			patch: rootSide(bodies.HasPatch, bodies.Patch),
+		}.settled(),
+		patchKind: kind,
+		plain:     plainNames(t),
+	}
+	return c, c.addOverrides(t, files)
+}
+
+// inherited is the classes that a property passes on to what is inside of it.
+type inherited struct {
+	readOnly, createOnly, writeOnly, secret, volatile *Ground
+	mutable                                           *Ground // an override says so
+	mutability                                        openapi.Place
+}
+
+func (c *Classifier) root() *node { return &node{sides: c.sides} }
+
+// child returns a part of a node, with the classes that it inherits.
+func (c *Classifier) child(n *node, st step) (*node, error) {
+	s, err := n.child(st)
+	if err != nil {
+		return nil, err
+	}
+	p, in, err := c.classify(n)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range []**Ground{&in.readOnly, &in.createOnly, &in.mutable, &in.writeOnly, &in.secret, &in.volatile} {
+		if *g != nil && (*g).From == "" && p.Path != "" {
+			from := **g
+			from.From = p.Path
+			*g = &from
+		}
+	}
+	return &node{sides: s, path: st.text(n.path), pointer: st.pattern(n.pointer), step: st, inherited: in, parent: n}, nil
+}
+
+// Explain returns what is known of the property of a path. The path is dotted, as in
+// properties.rules[].action, or a JSON pointer.
+func (c *Classifier) Explain(path string) (*Property, error) {
+	n, err := c.find(path)
+	if err != nil {
+		return nil, err
+	}
+	p, _, err := c.classify(n)
+	if err != nil {
+		return nil, err
+	}
+	p.Cyclic = n.isCyclic()
+	return p, nil
+}
+
+// classify returns a property and what it passes on.
+func (c *Classifier) classify(n *node) (*Property, inherited, error) {
+	if n.property == nil {
+		p, in, err := c.decide(n)
+		if err != nil {
+			return nil, in, err
+		}
+		n.property, n.passes = p, in
+	}
+	return n.property, n.passes, nil
+}
+
+func (c *Classifier) decide(n *node) (*Property, inherited, error) {
+	p := &Property{Path: n.path, Pattern: n.pointer, Get: n.get.presence, Put: n.put.presence, Post: n.post.presence, Patched: n.patch.presence}
+	in := n.inherited
+	if n.path == "" {
+		return p, in, c.describe(n, p, &in)
+	}
+	for _, rule := range []func(*node, *Property, *inherited) error{
+		c.describe, c.mutability, c.readOnly, c.createOnly, c.writeOnly, c.secret, c.list, c.defaults, c.format,
+	} {
+		if err := rule(n, p, &in); err != nil {
+			return nil, in, err
+		}
+	}
+	c.override(n, p, &in)
+	p.ReadOnly, p.Mutable, p.WriteOnly, p.Secret, p.Volatile = in.readOnly, in.mutable, in.writeOnly, in.secret, in.volatile
+	if p.CreateOnly = in.createOnly; p.ReadOnly != nil {
+		p.CreateOnly = nil
+	}
+	return p, in, nil
+}
+
+func declared(p openapi.Place, text string) *Ground {
+	return &Ground{Source: Declared, Place: p.String(), Text: text}
+}
+
+func inferred(s side, text string) *Ground {
+	return &Ground{Source: Inferred, Place: s.schema.Place().String(), Text: text}
+}
+
+// mutability finds x-ms-mutability, which counts for everything inside.
+func (c *Classifier) mutability(n *node, _ *Property, in *inherited) error {
+	p, err := firstKeyword("x-ms-mutability", n.all()...)
+	if err == nil && p.Value != nil {
+		in.mutability = p
+	}
+	return err
+}
+
+// allows reports whether mutability is declared, and names an act: read, create or update.
+func (in *inherited) allows(act string) (declared, allowed bool) {
+	acts := in.mutability.Value.Strings()
+	return len(acts) > 0, slices.Contains(acts, act)
+}
+
+// readOnly decides whether the service fills a property in.
+func (c *Classifier) readOnly(n *node, p *Property, in *inherited) error {
+	if in.readOnly != nil {
+		return nil
+	}
+	mark, err := first(n.requests()...).keyword("readOnly")
+	if err != nil {
+		return err
+	}
+	isDeclared, canCreate := in.allows("create")
+	_, canUpdate := in.allows("update")
+	_, canRead := in.allows("read")
+	switch {
+	case mark.Value.Is():
+		in.readOnly = declared(mark, "readOnly in what a request takes")
+	case isDeclared && canRead && !canCreate && !canUpdate:
+		in.readOnly = declared(in.mutability, "x-ms-mutability is read only")
+	case c.isOfFamily(n.path):
+		in.readOnly = &Ground{Source: ByFamily, Text: "all services of the family " + c.family.Name + " fill it in"}
+	case in.mutable != nil:
+	case n.get.has() && n.put.lacks() && n.post.lacks() && n.patch.lacks():
+		in.readOnly = inferred(n.get, "GET answers it and no request takes it")
+	}
+	return nil
+}
+
+func (c *Classifier) isOfFamily(path string) bool {
+	return slices.Contains(c.family.ReadOnly, path)
+}
+
+// createOnly decides whether a property cannot be changed once the resource is there.
+func (c *Classifier) createOnly(n *node, p *Property, in *inherited) error {
+	if in.createOnly != nil || in.readOnly != nil {
+		return nil
+	}
+	kept, err := c.transition(n, p.Required)
+	if err != nil {
+		return err
+	}
+	isDeclared, canUpdate := in.allows("update")
+	_, canCreate := in.allows("create")
+	switch {
+	case isDeclared && canCreate && !canUpdate:
+		in.createOnly = declared(in.mutability, "x-ms-mutability has create and lacks update")
+	case kept != nil:
+		in.createOnly = kept
+	case canUpdate, in.mutable != nil:
+	case c.patchKind == resources.PatchReal && n.put.has() && n.patch.presence == Missing:
+		in.createOnly = inferred(n.put, "PUT takes it and PATCH, which takes other properties, does not")
+	case n.post.has() && n.put.presence == Missing && n.patch.lacks():
+		in.createOnly = inferred(n.post, "POST on the collection takes it and no request that changes the resource does")
+	}
+	return nil
+}
+
+// writeOnly decides whether a property can be sent and never read.
+func (c *Classifier) writeOnly(n *node, p *Property, in *inherited) error {
+	if in.writeOnly != nil || in.readOnly != nil {
+		return nil
+	}
+	isDeclared, canRead := in.allows("read")
+	mark, err := first(n.requests()...).keyword("writeOnly")
+	switch {
+	case err != nil:
+		return err
+	case mark.Value.Is():
+		in.writeOnly = declared(mark, "writeOnly")
+	case isDeclared && !canRead:
+		in.writeOnly = declared(in.mutability, "x-ms-mutability lacks read")
+	case n.get.presence == Missing && first(n.put, n.post).has():
+		in.writeOnly = inferred(first(n.put, n.post), "a request takes it and GET does not answer it")
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package classes
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/natives/openapi/resources"
+)
+
+// secret decides whether a value must be shown nowhere.
+func (c *Classifier) secret(n *node, p *Property, in *inherited) error {
+	p.Masked = p.Type == "string" && n.step.kind == property && LooksSecret(n.step.name) && !slices.Contains(c.plain, n.step.name)
+	if in.secret != nil {
+		return nil
+	}
+	mark, err := firstKeyword("x-ms-secret", n.all()...)
+	if err != nil {
+		return err
+	}
+	format, err := firstKeyword("format", n.all()...)
+	switch {
+	case err != nil:
+		return err
+	case mark.Value.Is():
+		in.secret = declared(mark, "x-ms-secret")
+	case format.Value.Text() == "password":
+		in.secret = declared(format, "format is password")
+	}
+	return nil
+}
+
+// plainNames returns the names of properties of a type that look like those of secrets and are none.
+// In the types that every server of Kubernetes has, a key is the name of something: of a label, of a
+// taint, of a part of a Secret. The group of a custom resource has a dot, and is none of k8s.io.
+func plainNames(t *resources.Type) []string {
+	group, _, _ := strings.Cut(t.Name, "/")
+	if t.Family != resources.Kubernetes || strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") {
+		return nil
+	}
+	return []string{"key", "topologyKey"}
+}

@@ -1,0 +1,145 @@
+package promotion
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/app-sre/prcheck/natives/saas"
+)
+
+// A Verdict says whether a target may run a commit.
+type Verdict struct {
+	Open   bool
+	Reason string // why not, for people; "" if it is open
+	// Opens is when the gate opens if nothing else happens. It is zero if that is not known.
+	Opens time.Time
+	// Err says that nobody knows whether the gate is open, so it is closed.
+	Err error
+}
+
+// Gate says whether a subject may run a commit. The steps are those of qontract-reconcile, in
+// its order, after that of mistakes in the data, which allow nothing: a target that subscribes to
+// nothing may run everything; a blocked commit is refused; a hotfix is let through; each publisher
+// must have run the commit with success; the promotion data of the target must name the
+// configuration of a publisher; the commit must have soaked.
+func Gate(s Subject, commit string, logs Logs, now time.Time) Verdict {
+	return gate(s, commit, &soaking{Subject: s, logs: logs}, now)
+}
+
+func gate(s Subject, commit string, soak *soaking, now time.Time) Verdict {
+	logs := soak.logs
+	if s.Broken != "" {
+		return closed("the target cannot be used: %s", s.Broken)
+	}
+	if len(s.Channels) == 0 {
+		return Verdict{Open: true}
+	}
+	if slices.Contains(s.Blocked, commit) {
+		return closed("the commit %.12s is blocked", commit)
+	}
+	if slices.Contains(s.Hotfix, commit) {
+		return Verdict{Open: true}
+	}
+	for _, c := range s.Channels {
+		if v := published(c, commit, logs); !v.Open {
+			return v
+		}
+		if v := sameConfig(s, c, commit, logs); !v.Open {
+			return v
+		}
+	}
+	return soak.verdict(commit, now)
+}
+
+// closed returns a verdict with a reason.
+func closed(format string, args ...any) Verdict {
+	return Verdict{Reason: fmt.Sprintf(format, args...)}
+}
+
+// unknown returns a verdict about something that nobody knows.
+func unknown(err error) Verdict {
+	return Verdict{Reason: "it is not known whether the promotion gate is open: " + err.Error(), Err: err}
+}
+
+// published says whether each publisher of a channel ran a commit with success.
+func published(c Channel, commit string, logs Logs) Verdict {
+	if len(c.Publishers) == 0 {
+		return closed("the channel %s has no publisher", c.Name)
+	}
+	for _, uid := range c.Publishers {
+		switch r, err := logs.record(Place{c.Name, uid}, commit); {
+		case err != nil:
+			return unknown(fmt.Errorf("the record of %.12s at %s in the channel %s: %w", commit, uid, c.Name, err))
+		case r == nil:
+			return closed("the publisher %s of the channel %s did not run %.12s", uid, c.Name, commit)
+		case !r.Succeeded():
+			return closed("the publisher %s of the channel %s failed to run %.12s", uid, c.Name, commit)
+		}
+	}
+	return Verdict{Open: true}
+}
+
+// sameConfig says whether the configuration that a target notes for a channel is one with which
+// a publisher ran the commit. A target that notes none, and publishers whose records have none,
+// are not compared.
+func sameConfig(s Subject, c Channel, commit string, logs Logs) Verdict {
+	hashes := hashesOf(c, commit, logs)
+	noted := notedHash(s.Data, c.Name)
+	if len(hashes) == 0 || noted == "" || slices.Contains(hashes, noted) {
+		return Verdict{Open: true}
+	}
+	return closed("the publishers of the channel %s ran %.12s with another configuration (%q) than promotion_data says (%q)", c.Name, commit, hashes, noted)
+}
+
+// hashesOf returns the config hashes of the publishers of a channel for a commit.
+func hashesOf(c Channel, commit string, logs Logs) []string {
+	var out []string
+	for _, uid := range c.Publishers {
+		if r, err := logs.record(Place{c.Name, uid}, commit); err == nil && r != nil && r.Hash != nil && *r.Hash != "" {
+			out = append(out, *r.Hash)
+		}
+	}
+	return out
+}
+
+// notedHash returns the config hash that promotion data name for a channel, the last one if
+// there are several, as qontract-reconcile does, or "".
+func notedHash(data []saas.ChannelData, channel string) string {
+	out := ""
+	for _, d := range data {
+		for _, p := range d.Parents {
+			if d.Channel == channel {
+				out = p.Hash
+			}
+		}
+	}
+	return out
+}
+
+// verdict says whether a commit ran for long enough.
+func (s *soaking) verdict(commit string, now time.Time) Verdict {
+	left, opens, err := s.left(commit, now)
+	switch {
+	case err != nil:
+		return unknown(err)
+	case left <= 0:
+		return Verdict{Open: true}
+	}
+	v := closed("%.12s must run %s longer at the publishers", commit, rounded(left))
+	v.Opens = opens
+	return v
+}
+
+// rounded returns a time in a form for people, in whole minutes, rounded up.
+func rounded(d time.Duration) string {
+	minutes := (d + time.Minute - 1) / time.Minute
+	if minutes < 60 {
+		return fmt.Sprintf("%dm", minutes)
+	}
+	return fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
+}
+
+// sortedKeys returns the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

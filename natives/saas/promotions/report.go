@@ -1,0 +1,127 @@
+package promotions
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/sanitize"
+	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
+)
+
+// The codes of findings.
+const (
+	codeHeld    = "PROMOTION_HELD"    // something newer is not promoted
+	codeUnknown = "PROMOTION_UNKNOWN" // nobody knows what may be promoted
+)
+
+// The states of subscribers.
+const (
+	stateSame    = "same"    // nothing is newer
+	stateOpen    = "open"    // it is promoted by an open merge request
+	stateWanted  = "promote" // it is to be promoted
+	stateHeld    = "held"
+	stateUnknown = "unknown"
+	stateMerged  = "merged" // of a merge request
+)
+
+// stateOf returns how a subscriber stands.
+func (w *work) stateOf(c *component, s *subscriber) string {
+	_, began := w.began(c, s)
+	switch {
+	case s.unknown != nil:
+		return stateUnknown
+	case (began || s.differs(s.d)) && w.open[c.branch] != nil:
+		return stateOpen
+	case began || s.differs(s.d):
+		return stateWanted
+	case s.d.Hold != "":
+		return stateHeld
+	}
+	return stateSame
+}
+
+// report prints the table of all subscribers, reports those that are held, and returns the errors.
+func (w *work) report(errs []error) error {
+	table := tabwriter.NewWriter(w.env.Log, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "TARGET\tSTATE\tCURRENT\tCANDIDATE\tOPENS\tHOLD") // the log takes everything
+	for _, c := range w.components {
+		for _, s := range c.subscribers {
+			stand := w.standing(c, s)
+			opens := ""
+			if !stand.Opens.IsZero() {
+				opens = stand.Opens.UTC().Format("2006-01-02 15:04Z")
+			}
+			candidate := s.d.Candidate
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%.12s\t%.12s\t%s\t%s\n", cell(s.label()), stand.State, cell(s.q.Ref), cell(candidate), opens, cell(strings.ReplaceAll(stand.Hold, "\n", "; ")))
+			w.env.Stand(stand)
+			w.find(s, stand)
+			if err := firstOf(s.unknown, s.d.Err); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", s.label(), err))
+			}
+		}
+	}
+	_ = table.Flush()
+	return reconcile.Join(errs...)
+}
+
+// cell returns a text as it may stand in a cell of the table.
+func cell(text string) string { return strings.ReplaceAll(sanitize.Line(text), "\t", " ") }
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// began returns what a subscriber is promoted to since a window that is over.
+func (w *work) began(c *component, s *subscriber) (entry, bool) {
+	if s.differs(s.d) {
+		return entry{}, false
+	}
+	e, _ := find(w.remembered[c.branch].Begun, s.entry(w.settings, s.d))
+	still, ok, err := s.goesOn(w.settings, e)
+	return still, ok && err == nil
+}
+
+// standing returns how a subscriber stands, for the table and the metrics.
+func (w *work) standing(c *component, s *subscriber) integration.Standing {
+	out := integration.Standing{Key: s.label(), State: w.stateOf(c, s), Hold: s.hold(), Opens: s.d.Opens}
+	to := s.d.Candidate
+	e, began := w.began(c, s)
+	if began {
+		to, out.Hold, out.Opens = e.Ref, "", time.Time{}
+	}
+	if to != "" {
+		out.Reasons = []string{fmt.Sprintf("from %.12s", s.q.Ref), fmt.Sprintf("to %.12s", to)}
+	}
+	if out.Hold == "" && (began || s.differs(s.d)) {
+		out.Hold = c.hold
+	}
+	out.Waits = out.Hold != ""
+	if m := w.open[c.branch]; m != nil && out.State == stateOpen {
+		out.Since = m.Opened
+	}
+	return out
+}
+
+// find reports a subscriber that waits.
+func (w *work) find(s *subscriber, stand integration.Standing) {
+	if stand.Hold == "" {
+		return
+	}
+	f := plan.Finding{Code: codeHeld, Severity: plan.SeverityNote, File: s.target().Place.File, Pointer: s.target().Place.Pointer, Message: s.label() + ": " + stand.Hold}
+	if s.unknown != nil || s.d.Err != nil {
+		f.Code, f.Severity = codeUnknown, plan.SeverityError
+	}
+	if !stand.Opens.IsZero() {
+		f.Message += "; it opens at " + stand.Opens.UTC().Format("2006-01-02 15:04Z")
+	}
+	w.env.Report(integration.Finding{Finding: f})
+}

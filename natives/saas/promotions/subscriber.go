@@ -1,0 +1,249 @@
+package promotions
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/internal/sanitize"
+	"github.com/app-sre/prcheck/natives/saas"
+	"github.com/app-sre/prcheck/natives/saas/edit"
+	"github.com/app-sre/prcheck/natives/saas/promotion"
+)
+
+// A subscriber is a target of the data that is promoted: one value of ref. A target that selects
+// namespaces is several targets of the model.
+type subscriber struct {
+	key     string // stays the same while the data are edited elsewhere
+	targets []*saas.Target
+	q       promotion.Question
+	d       promotion.Decision
+	asked   bool  // the question is complete
+	unknown error // why there is no decision
+}
+
+func (s *subscriber) target() *saas.Target { return s.targets[0] }
+
+// label returns the name of a subscriber for people.
+func (s *subscriber) label() string {
+	t := s.target()
+	if !t.Selected {
+		return sanitize.Line(t.Label())
+	}
+	return sanitize.Line(fmt.Sprintf("%s/%s (%d namespaces)", t.Template.File.Name, t.Template.Name, len(s.targets)))
+}
+
+// hold returns why something newer is not promoted, "" if nothing is held.
+func (s *subscriber) hold() string {
+	if s.unknown != nil {
+		return "it is not known what it may be promoted to: " + s.unknown.Error()
+	}
+	return s.d.Hold
+}
+
+// differs reports whether the target is to be changed.
+func (s *subscriber) differs(d promotion.Decision) bool {
+	return s.unknown == nil && promotion.Differs(s.q.Ref, promotion.Notes(s.q.Data), d.Ref, d.Data)
+}
+
+// promotes reports whether a target is promoted at all. One with a mistake is, and is held.
+func promotes(t *saas.Target) bool {
+	p := t.Promotion
+	return p != nil && p.Auto && len(p.Subscribe) > 0 && !t.Disable && !t.Delete && !t.Template.File.Deprecated
+}
+
+// subscribers returns the subscribers of a model, by their keys.
+func subscribers(m *saas.Model) []*subscriber {
+	var out []*subscriber
+	selecting := map[string]*subscriber{}
+	for _, f := range m.Files {
+		for _, of := range f.Templates {
+			for _, t := range of.Targets {
+				if !promotes(t) {
+					continue
+				}
+				place := t.Place.File + "#" + t.Place.Pointer
+				if s := selecting[place]; t.Selected && s != nil {
+					s.targets = append(s.targets, t)
+					continue
+				}
+				s := &subscriber{key: keyOf(t), targets: []*saas.Target{t}}
+				selecting[place] = s
+				out = append(out, s)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *subscriber) int { return strings.Compare(a.key, b.key) })
+	return out
+}
+
+// keyOf returns the key of the subscriber that a target belongs to.
+func keyOf(t *saas.Target) string {
+	key := strings.Join([]string{t.Template.File.Path, t.Template.Name, namespaceOf(t), nameOf(t)}, ":")
+	if channels, selector := t.Distinct(); channels != nil {
+		key += fmt.Sprintf(":%q", channels)
+		if selector != nil {
+			key += fmt.Sprintf(" %q %q", selector.Include, selector.Exclude)
+		}
+	}
+	return key
+}
+
+// namespaceOf returns the path of the namespace of a target, "" if it selects namespaces.
+func namespaceOf(t *saas.Target) string {
+	if t.Selected {
+		return ""
+	}
+	return t.Namespace.Path
+}
+
+func nameOf(t *saas.Target) string {
+	if t.Name == nil {
+		return ""
+	}
+	return *t.Name
+}
+
+// An entry is what a merge request does to one target.
+type entry struct {
+	File      string `json:"file"` // in the project
+	Template  string `json:"template,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+	// Channels and Selector tell targets apart that have the rest in common.
+	Channels []string       `json:"channels,omitempty"`
+	Selector *edit.Selector `json:"selector,omitempty"`
+	Ref      string         `json:"ref"`
+	Notes    []noted        `json:"notes,omitempty"`
+
+	key, was, label string
+}
+
+// A noted is a config hash of a publisher.
+type noted struct {
+	Channel string `json:"channel"`
+	Saas    string `json:"saas"`
+	Hash    string `json:"hash"`
+}
+
+// entry returns what a decision does to the target of a subscriber.
+func (s *subscriber) entry(in settings, d promotion.Decision) entry {
+	t := s.target()
+	out := entry{File: in.inProject(t.Place.File), Template: t.Template.Name, Namespace: namespaceOf(t), Name: nameOf(t), Ref: d.Ref,
+		key: s.key, was: s.q.Ref, label: s.label()}
+	channels, selector := t.Distinct()
+	if out.Channels = channels; selector != nil {
+		out.Selector = &edit.Selector{Include: append([]string(nil), selector.Include...), Exclude: append([]string(nil), selector.Exclude...)} // as JSON has them
+	}
+	for _, n := range d.Data {
+		out.Notes = append(out.Notes, noted(n))
+	}
+	return out
+}
+
+// change returns the change of a file that an entry is.
+func (e entry) change() edit.Change {
+	out := edit.Change{Template: e.Template, Namespace: e.Namespace, Name: e.Name, Channels: e.Channels, Selector: e.Selector, Was: e.was, Ref: e.Ref}
+	for _, n := range e.Notes {
+		out.Notes = append(out.Notes, edit.Note(n))
+	}
+	return out
+}
+
+// isSame reports whether two entries are about the same target.
+func (e entry) isSame(o entry) bool {
+	return e.File == o.File && e.Template == o.Template && e.Namespace == o.Namespace && e.Name == o.Name &&
+		slices.Equal(e.Channels, o.Channels) && reflect.DeepEqual(e.Selector, o.Selector)
+}
+
+// decide asks what a decision needs, and decides. Began tells that something is under way since a
+// window.
+func (a *asker) decide(ctx context.Context, s *subscriber, was seen, last window, began bool) {
+	s.q.Subject = promotion.Of(a.model, s.target(), a.settings.Settings)
+	s.q.Rule, s.q.Now, s.q.Last, s.q.MaxGap = a.settings.Candidate, a.env.Now(), last.last, last.gap
+	if s.q.Broken != "" || !saas.IsCommit(s.q.Ref) {
+		s.d = promotion.Decision{Ref: s.q.Ref, Hold: s.q.Broken}
+		if s.q.Broken == "" {
+			s.d.Hold = fmt.Sprintf("auto promotion needs the full sha of a commit as ref, not %.80q", s.q.Ref)
+		}
+		return
+	}
+	if s.d.Hold = a.branches(ctx, s); s.unknown != nil || s.d.Hold != "" {
+		s.d.Ref = s.q.Ref
+		return
+	}
+	s.q.Pin = promotion.Pin(was.Pin, was.Ref, s.q.Ref, s.q.Branches)
+	s.asked = true
+	commits := commitsOf(s.q)
+	if len(commits) == 1 && !s.q.Redeploy {
+		s.d = promotion.Decide(s.q) // nothing is newer, so no record is needed
+		return
+	}
+	if a.records == nil {
+		s.unknown = fmt.Errorf("the records of promotions: %w", a.noLogs)
+		return
+	}
+	s.q.Logs = a.records.ReadAmong(ctx, s.q.Subject, commits...)
+	if s.d = promotion.Decide(s.q); s.differs(s.d) || began {
+		s.q.Health = a.health(ctx, s.targets)
+		s.d = promotion.Decide(s.q)
+	}
+}
+
+// commitsOf returns the commits whose records a decision needs: those that are newer than the
+// present one, and the present one. If commits must soak, those before are needed as well: the
+// publishers may have gone back to them.
+func commitsOf(q promotion.Question) []string {
+	newer := []string{q.Ref}
+	var all []string
+	for _, b := range q.Branches {
+		all = append(all, b...)
+		if i := slices.Index(b, q.Ref); i >= 0 {
+			b = b[:i]
+		}
+		newer = append(newer, b...)
+	}
+	if len(newer) > 1 && q.SoakTime > 0 {
+		return append(newer[:1], all...)
+	}
+	return newer
+}
+
+// branches asks for the commits of the publishers' branches. It returns why there are none, or
+// notes that they are not known.
+func (a *asker) branches(ctx context.Context, s *subscriber) (hold string) {
+	type head struct {
+		of     *saas.Target
+		commit string
+	}
+	var all []head
+	isNew := false
+	for _, p := range a.publishers(s.target()) {
+		if p.Template.URL != s.target().Template.URL {
+			return fmt.Sprintf("the publisher %s deploys another repository, %s", p.Label(), p.Template.URL)
+		}
+		commit, err := a.head(p)
+		if err != nil {
+			s.unknown = err
+			return ""
+		}
+		if !slices.ContainsFunc(all, func(h head) bool { return h.commit == commit }) {
+			all = append(all, head{p, commit})
+		}
+		isNew = isNew || commit != s.q.Ref
+	}
+	for _, h := range all {
+		commits := []string{h.commit}
+		if isNew && (s.q.Rule == promotion.Newest || len(all) > 1) {
+			var err error
+			if commits, err = a.log(ctx, h.of.Template, h.commit); err != nil {
+				s.unknown = err
+				return ""
+			}
+		}
+		s.q.Branches = append(s.q.Branches, commits)
+	}
+	return ""
+}

@@ -1,0 +1,93 @@
+package systems
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/origin"
+	"github.com/app-sre/prcheck/internal/outward"
+)
+
+// An endpoint sends requests to one API, with its token.
+type endpoint struct {
+	*Systems
+	ref integration.EndpointRef
+	to  outward.Party
+	may func(*http.Request) bool // what else than GET, HEAD and the POSTs that read
+}
+
+// EndpointReader returns what sends requests to an API that change nothing.
+func (s *Systems) EndpointReader(_ context.Context, ref integration.EndpointRef) (http.RoundTripper, error) {
+	return s.endpoint(endpoint{ref: ref})
+}
+
+// EndpointTrial returns what sends requests to an API that change nothing, because they are GET
+// or HEAD or say dryRun=All.
+func (s *Systems) EndpointTrial(_ context.Context, ref integration.EndpointRef) (http.RoundTripper, error) {
+	return s.endpoint(endpoint{ref: ref, may: isTrial})
+}
+
+// EndpointWriter returns what sends any request to an API.
+func (s *Systems) EndpointWriter(_ context.Context, ref integration.EndpointRef) (http.RoundTripper, error) {
+	return s.endpoint(endpoint{ref: ref, may: outward.Anything})
+}
+
+func (s *Systems) endpoint(e endpoint) (http.RoundTripper, error) {
+	at, err := origin.Server(e.ref.URL)
+	if err != nil {
+		return nil, asConfig(fmt.Errorf("the API %.100q: its address is wrong: %w", e.ref.Name, err))
+	}
+	if e.ref.Insecure && !origin.IsThisMachine(at.Host) && e.ref.Token != (integration.SecretRef{}) {
+		return nil, asConfig(fmt.Errorf("the API %.100q: a token is sent only to a server whose certificate is checked: remove insecure", e.ref.Name))
+	}
+	e.Systems = s
+	e.to = outward.Party{At: at, May: e.mayBeSent, Insecure: e.ref.Insecure, Remedy: outward.NameInData}
+	return e, nil
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (e endpoint) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := e.send(req)
+	if outward.IsRefused(err) {
+		return nil, fmt.Errorf("the API %.100q: %w", e.ref.Name, err)
+	}
+	return res, err
+}
+
+// send sends a request with the token that the secret has now. The secret is not read for a request that is not sent.
+func (e endpoint) send(req *http.Request) (*http.Response, error) {
+	err := e.to.Check(req)
+	if err == nil && e.ref.Token != (integration.SecretRef{}) {
+		token := ""
+		token, err = e.Secret(req.Context(), e.ref.Token)
+		if e.to.Authorization = outward.Bearer(strings.TrimSpace(token)); err != nil {
+			err = fmt.Errorf("the token of the API %.100q: %w", e.ref.Name, err)
+		}
+	}
+	if err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	return e.to.Transport().RoundTrip(req)
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		_ = req.Body.Close() // nothing was sent
+	}
+}
+
+// mayBeSent reports whether a request may be sent that is neither GET nor HEAD: a POST that only reads, and what the
+// holder of the endpoint may do.
+func (e endpoint) mayBeSent(req *http.Request) bool {
+	path := req.URL.EscapedPath()
+	isReading := req.Method == http.MethodPost && slices.Contains(e.ref.Reads, path[strings.LastIndexByte(path, '/')+1:])
+	return isReading || e.may != nil && e.may(req)
+}
+
+// isTrial reports whether the server keeps nothing of a request.
+func isTrial(req *http.Request) bool { return slices.Equal(req.URL.Query()["dryRun"], []string{"All"}) }

@@ -1,0 +1,168 @@
+package gql
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/app-sre/prcheck/qontract/bundle"
+)
+
+// An analysis is the result of analyzing a query without any data.
+type analysis struct {
+	roots     []*Root
+	footprint *Position
+	schemas   []bundle.Schema
+	types     []string
+	depends   []bundle.Schema // schemas of datafiles that the answer depends on, as far as types tell
+	backrefs  bool            // the query reads which datafiles mention a resource
+}
+
+// analyze finds out what the query can read, whatever the data is.
+func (q *Query) analyze() *analysis {
+	a := &analyzer{query: q, result: &analysis{footprint: &Position{}}, schemas: map[bundle.Schema]bool{}, depends: map[bundle.Schema]bool{}, types: map[string]bool{}}
+	if q.fields != nil {
+		a.types[q.schema.query.name] = true
+		for _, field := range q.fields.list {
+			a.addRoot(field)
+		}
+	}
+	for s := range a.schemas {
+		a.result.schemas = append(a.result.schemas, s)
+	}
+	a.result.depends = slices.Sorted(maps.Keys(a.depends))
+	for t := range a.types {
+		a.result.types = append(a.result.types, t)
+	}
+	slices.Sort(a.result.schemas)
+	slices.Sort(a.result.types)
+	return a.result
+}
+
+// An analyzer analyzes a query.
+type analyzer struct {
+	query   *Query
+	result  *analysis
+	schemas map[bundle.Schema]bool
+	depends map[bundle.Schema]bool
+	types   map[string]bool
+	opaque  bool // the current root field reads something that positions cannot describe
+}
+
+// addRoot adds a root field.
+func (a *analyzer) addRoot(field *selectedField) {
+	r := &Root{Key: field.key, Field: field.def.name, Schema: field.def.schema, List: field.def.list, selected: field}
+	a.opaque = false
+	d := &positionDraft{}
+	for _, n := range field.nodes {
+		d.selections = d.selections.with(n.selectionSet, field.def.typ)
+	}
+	switch field.def.resolver {
+	case resolveDatafiles:
+		r.Kind = RootDatafiles
+		a.addSchema(field.def.schema)
+		a.depends[field.def.schema] = true
+		a.addArguments(d, field)
+	case resolveResources:
+		r.Kind = RootResources
+		for _, key := range []string{"path", "schema"} {
+			if field.stringArgument(key) != "" {
+				d.whole = append(d.whole, dataKey(key))
+			}
+		}
+	default:
+		r.Kind = RootConstant
+		d.selections = nil
+	}
+	a.addTypes(field.def.typ)
+	a.addDiscriminators(d, field.def.typ)
+	pos := a.buildPosition(d)
+	if a.opaque || !r.List && r.Kind != RootConstant {
+		r.Kind = RootOpaque
+	}
+	a.result.roots = append(a.result.roots, r)
+	a.result.footprint.Children = append(a.result.footprint.Children, Child{Key: field.key, Resource: r.Kind == RootResources, Pos: pos})
+}
+
+// addArguments adds the keys that the arguments of a root field read of its elements.
+func (a *analyzer) addArguments(d *positionDraft, field *selectedField) {
+	for _, want := range field.rootArgs.keys {
+		d.whole = append(d.whole, want.Key)
+	}
+	if field.rootArgs.filter != nil {
+		d.filters = append(d.filters, typedFilter{field.rootArgs.filter, field.def.typ})
+	}
+}
+
+// addSchema adds a schema that the query can read.
+func (a *analyzer) addSchema(s bundle.Schema) {
+	if s != "" {
+		a.schemas[s] = true
+	}
+}
+
+// addTypes adds a type, its possible object types and their interfaces.
+func (a *analyzer) addTypes(t *typeDef) {
+	if t.isLeaf() || a.types[t.name] && t.kind == kindObject {
+		return
+	}
+	a.types[t.name] = true
+	for _, object := range t.objectTypes() {
+		a.types[object.name] = true
+		for _, i := range object.interfaces {
+			a.types[i.name] = true
+		}
+	}
+}
+
+// addSchemasOf adds the schemas of all objects that a value of the type can be.
+func (a *analyzer) addSchemasOf(t *typeDef) {
+	a.addSchema(t.datafileSchema)
+	for _, object := range t.objectTypes() {
+		a.addSchema(object.datafileSchema)
+		for _, i := range object.interfaces {
+			a.addSchema(i.datafileSchema)
+		}
+	}
+}
+
+// addTargets adds the schemas of the datafiles that a field of the type can lead to. Whether
+// they are there, and of which schema they are, shows in the answer even if nothing is read
+// of them.
+func (a *analyzer) addTargets(t *typeDef) {
+	for _, target := range slices.Concat(t.objectTypes(), []*typeDef{t}) {
+		if target.datafileSchema != "" {
+			a.depends[target.datafileSchema] = true
+		}
+		for _, i := range target.interfaces {
+			if i.datafileSchema != "" {
+				a.depends[i.datafileSchema] = true
+			}
+		}
+	}
+}
+
+// dataKey returns the key of the data that a field reads: "$schema" for the field "schema",
+// or else the name of the field.
+func dataKey(field string) string {
+	if field == "schema" {
+		return "$schema"
+	}
+	return field
+}
+
+// Roots returns the root fields of the query, in the order of the answer.
+func (q *Query) Roots() []*Root { return q.analysis().roots }
+
+// Footprint returns the position of the operation itself. It has one child for each of
+// [Query.Roots], in the same order. The Key of a child is the response key. Its Pos is the
+// position of the elements of the root field, which includes the keys that the arguments
+// read.
+func (q *Query) Footprint() *Position { return q.analysis().footprint }
+
+// Schemas returns the sorted schemas whose datafiles the query can read, provided that the
+// data fits its types.
+func (q *Query) Schemas() []bundle.Schema { return q.analysis().schemas }
+
+// Types returns the sorted names of the object and interface types that the query can meet,
+// with all implementations of an interface.
+func (q *Query) Types() []string { return q.analysis().types }
