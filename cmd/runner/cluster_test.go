@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/runner/submit/jobs"
 )
 
 // A smallCluster is a Kubernetes that runs the pods of Jobs as processes. What it
@@ -28,7 +28,7 @@ type smallCluster struct {
 	env    []string
 	lost   string // the index whose pod is lost
 	mu     sync.Mutex
-	jobs   map[string]*kube.Manifest
+	jobs   map[string]*jobs.Manifest
 	log    []string // what it was asked
 	story  []string // what became of the Jobs
 	pods   sync.WaitGroup
@@ -49,7 +49,7 @@ func cluster(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 		return
 	}
-	c = &smallCluster{ts: ts, dir: ts.MkAbs("."), bin: filepath.SplitList(ts.Getenv("PATH"))[0], denied: args[0] == "refuses", jobs: map[string]*kube.Manifest{}}
+	c = &smallCluster{ts: ts, dir: ts.MkAbs("."), bin: filepath.SplitList(ts.Getenv("PATH"))[0], denied: args[0] == "refuses", jobs: map[string]*jobs.Manifest{}}
 	last.smallCluster = c
 	for _, name := range []string{"PATH", "HOME", "GORACE", "PRCHECK_DEBUG", "AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"} {
 		c.env = append(c.env, name+"="+ts.Getenv(name))
@@ -89,7 +89,7 @@ func (c *smallCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(http.StatusForbidden, "Forbidden")
 		answer.(map[string]any)["message"] = `jobs.batch is forbidden: User "system:serviceaccount:checks:default" cannot create resource "jobs" in API group "batch" in the namespace "checks"`
 	case r.Method == http.MethodPost:
-		job = &kube.Manifest{}
+		job = &jobs.Manifest{}
 		if err := json.NewDecoder(r.Body).Decode(job); err != nil {
 			fail(http.StatusBadRequest, "BadRequest")
 			break
@@ -123,7 +123,7 @@ func (c *smallCluster) mark(name string) {
 }
 
 // run starts the pods; the Job has ended when they have.
-func (c *smallCluster) run(is *kube.Manifest) {
+func (c *smallCluster) run(is *jobs.Manifest) {
 	job := *is
 	var each sync.WaitGroup
 	failed := make([]bool, job.Spec.Completions)
@@ -134,17 +134,17 @@ func (c *smallCluster) run(is *kube.Manifest) {
 		each.Wait()
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		end := kube.Condition{Type: "Complete", Status: "True"}
+		end := jobs.Condition{Type: "Complete", Status: "True"}
 		if slices.Contains(failed, true) {
 			end.Type, end.Reason, end.Message = "Failed", "FailedIndexes", "Job has failed indexes"
 		}
-		is.Status.Conditions = []kube.Condition{end}
+		is.Status.Conditions = []jobs.Condition{end}
 		c.story = append(c.story, "ended "+job.Name)
 	})
 }
 
 // pod runs one part in a folder of its own, which is /work there.
-func (c *smallCluster) pod(job *kube.Manifest, index string) error {
+func (c *smallCluster) pod(job *jobs.Manifest, index string) error {
 	if index == c.lost {
 		return fmt.Errorf("its machine is gone")
 	}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/natives/kube"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/submit"
+	"github.com/app-sre/prcheck/runner/submit/jobs"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -24,7 +24,7 @@ type submitFlags struct {
 	kubernetes bool
 	print      bool
 	store      string
-	job        kube.Job
+	job        jobs.Job
 	flags      []string // for runner run in each pod
 }
 
@@ -117,7 +117,7 @@ func submitPlan(ctx context.Context, env cli.Env, f submitFlags) error {
 // backend opens the cluster and the bucket.
 func (f submitFlags) backend(ctx context.Context, env cli.Env, p *plan.Plan) (at submit.Backend, err error) {
 	at = submit.Backend{Notes: env.Stderr, Files: func(ctx context.Context) (submit.Files, error) { return f.files(ctx, env, p) }}
-	if at.Cluster, at.Namespace, err = kube.Connect(env.Getenv); err != nil {
+	if at.Cluster, at.Namespace, err = jobs.Connect(env.Getenv); err != nil {
 		return at, err
 	}
 	at.Bucket, _, err = source.Bucket(ctx, strings.TrimRight(f.store, "/")+"/plan.json")

@@ -96,7 +96,7 @@ func TestCheck(t *testing.T) {
 			"natives/systems/registry/a.go:1: uses net/http.Client; what natives send leaves through internal/outward"}},
 		{"clusters take the usual transport", "natives/kube/a.go", `package kube; import "net/http"; var _ = http.DefaultTransport.RoundTrip`, []string{
 			"natives/kube/a.go:1: uses net/http.DefaultTransport; what natives send leaves through internal/outward"}},
-		{"clusters of submit", "natives/kube/a.go", `package kube; import "k8s.io/client-go/rest"; var _ = rest.RESTClientFor`, nil},
+		{"clusters of submit", "runner/submit/jobs/a.go", `package jobs; import "k8s.io/client-go/rest"; var _ = rest.RESTClientFor`, nil},
 		{"client of natives starts a program", "natives/systems/registry/a.go", `package registry; import "os"; var _ = os.StartProcess`, []string{
 			"natives/systems/registry/a.go:1: uses os.StartProcess; openers stand in the table of internal/layers with a reason"}},
 		{"client of natives connects", "natives/systems/registry/a.go", `package registry; import _ "net"`, []string{

@@ -49,7 +49,7 @@ var houses = []house{
 		floors: [][]string{
 			{"plan", "state", "world"},
 			{"integration", "integration/services", "state/audits", "state/bases", "state/dependence", "state/durations", "state/files", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains", "wrapper", "report", "ci/pipeline", "ci/revisions"},
-			{"schemafilter", "integration/sharding", "planner/rules", "trace", "wrapper/forecast", "ci/note", "runner/place"},
+			{"schemafilter", "integration/sharding", "planner/rules", "trace", "wrapper/forecast", "ci/note", "runner/place", "runner/submit/jobs"},
 			{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces", "source", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 			{"planner", "planner/peer", "ci", "source/served", "runner/launch", "runner/recording", "runner/submit"},
 			{"runner", "change", "planner/selftest", "setup", "doctor"},
@@ -73,13 +73,12 @@ var alsoOpens = map[string]struct {
 }{
 	"natives/rounds": {[]string{"source", "runner/launch", "runner/findings", "report/lines"}, "a round opens the data, answers queries and tells mistakes as the check does"},
 	"change":         {[]string{"natives/*"}, "the list of natives"},
-	"runner/submit":  {[]string{"natives/kube"}, "runs Jobs"},
 }
 
 // side lists the packages beside the houses. Every package may import them, and they import
 // only each other.
 var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/cli", "internal/crash", "internal/git", "internal/sanitize", "internal/heap", "internal/hugepages", "internal/jsonpointer", "internal/layers", "internal/lazyregexp",
-	"internal/listing", "internal/mapped", "internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/origin", "internal/outward", "internal/reads", "internal/retry", "internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/suggest"}
+	"internal/listing", "internal/mapped", "internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/origin", "internal/outward", "internal/reads", "internal/refusal", "internal/retry", "internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/suggest"}
 
 // doubles is the house of the servers that tests play with. Tests import them, and programs that are not part of the
 // product; the product itself never does. They import each other and packages of side.
@@ -146,7 +145,7 @@ var owners = map[string][]string{
 	"github.com/spf13/pflag":                   {"cmd/planner", "cmd/runner", "internal/cli"},
 	"github.com/vbauerster/mpb/v8":             {"runner/progress"},
 	"github.com/robfig/cron/v3":                {"natives/manifests"},
-	"k8s.io":                                   {"natives/kube", "natives/manifests", "doubles/kubetest"},
+	"k8s.io":                                   {"natives/kube", "runner/submit/jobs", "natives/manifests", "doubles/kubetest"},
 	"sigs.k8s.io/structured-merge-diff/v6":     {"natives/kube", "natives/manifests", "doubles/kubetest"},
 	"github.com/wI2L/jsondiff":                 {"qontract/bundle"},
 	"github.com/cespare/xxhash/v2":             {"qontract/bundle"},
@@ -192,7 +191,7 @@ var leavers = []string{"natives/kube", "natives/systems", "natives/systems/*"}
 // that ends with /* means every package below that folder. What a native integration sends goes through
 // internal/outward, which looks at each request.
 var openers = map[string]string{
-	"natives/kube":         "the cluster in which the parts of a plan run, by the kubeconfig or the pod of the runner; client-go reads both, and makes the connection",
+	"runner/submit/jobs":   "the cluster in which the parts of a plan run, by the kubeconfig or the pod of the runner; client-go reads both, and makes the connection",
 	"natives/systems":      "the client of Vault, which sends through what internal/outward gives it",
 	"internal/outward":     "all that natives send: each request to the server, with the methods and the credential that it is given for",
 	"natives/systems/helm": "the program helm, without a cluster",

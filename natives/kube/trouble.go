@@ -15,6 +15,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/outward"
+	"github.com/app-sre/prcheck/internal/refusal"
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
@@ -75,7 +76,7 @@ func readTrouble(code int, raw []byte, after time.Duration) error {
 	switch {
 	case t.status != nil && strings.HasPrefix(t.status.Message, wrongFields):
 		t.class = integration.FailureOfConfig
-	case code == http.StatusForbidden && refusalOf(t.status, false) == refusedAsItEnds:
+	case code == http.StatusForbidden && refusalOf(t.status, false) == refusal.AsItEnds:
 		t.class = integration.FailureTransient
 	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
 		t.class = integration.FailureTransient
@@ -148,13 +149,25 @@ func (c *connection) explain(of call, err error) error {
 	case http.StatusUnauthorized:
 		text += "; the token is not valid (any more)"
 	case http.StatusForbidden:
-		text += "; " + refusalOf(t.status, of.method == http.MethodGet).remedy(of.verbs+" of "+resourceName(of.ref.Resource))
+		text += "; " + refusalOf(t.status, of.method == http.MethodGet).Remedy(of.verbs+" of "+resourceName(of.ref.Resource))
 	}
 	err = fmt.Errorf("cluster %q: %s: %s", c.cluster, of, text) // without what was wrapped, which may have the token
 	if t.class == "" {
 		return err
 	}
 	return integration.Failure(t.class, err)
+}
+
+// refusalOf returns why a server forbids a request.
+func refusalOf(s *status, reads bool) refusal.Refusal {
+	if s == nil {
+		return refusal.Foreign
+	}
+	told := refusal.Status{Message: s.Message, Reads: reads}
+	for _, c := range s.Details.Causes {
+		told.Causes = append(told.Causes, c.Reason)
+	}
+	return refusal.Of(told)
 }
 
 // refuse returns the error of a call that is not sent, because it is wrong.

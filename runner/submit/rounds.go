@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/natives/kube"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/submit/jobs"
 )
 
 // A round is a set of parts that run at the same time: all parts of one run order. If
@@ -53,7 +53,7 @@ func (r round) resultsName(index string) string {
 }
 
 // jobOf returns the Job of a round, given the round's index.
-func (s Submission) jobOf(i int) kube.Job {
+func (s Submission) jobOf(i int) jobs.Job {
 	job, r := s.opts.Job, s.rounds[i]
 	job.Name, job.Parts = s.jobName(i), r.parts
 	job.Command = append(s.podCommand(r), s.opts.Flags...)

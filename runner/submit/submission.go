@@ -14,15 +14,15 @@ import (
 
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/objects"
-	"github.com/app-sre/prcheck/natives/kube"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/archive"
+	"github.com/app-sre/prcheck/runner/submit/jobs"
 )
 
 // Options say how a plan is run on Kubernetes.
 type Options struct {
 	Store string   // s3://BUCKET/PREFIX, where each submission gets a folder
-	Job   kube.Job // the Job; its Parts are the wanted number of parts, its Name may be ""
+	Job   jobs.Job // the Job; its Parts are the wanted number of parts, its Name may be ""
 	Flags []string // more flags for "runner run" in each pod
 	Logs  string   // the folder into which logs are fetched
 }
@@ -53,7 +53,7 @@ func New(p *plan.Plan, opts Options) Submission {
 // A Backend is the cluster that runs a submission, and the bucket that the pods read
 // from and write to.
 type Backend struct {
-	Cluster   kube.Cluster
+	Cluster   jobs.Cluster
 	Namespace string                               // used if the Job names no namespace
 	Bucket    *objects.Bucket                      // the bucket of Options.Store
 	Files     func(context.Context) (Files, error) // returns the files that are uploaded
@@ -120,13 +120,13 @@ func (s session) run(ctx context.Context) (*plan.Results, error) {
 }
 
 // runJob runs the Job of a round until it ends. If the Job exists already, runJob waits for it.
-func (s session) runJob(ctx context.Context, of kube.Job, round int) (kube.Status, error) {
+func (s session) runJob(ctx context.Context, of jobs.Job, round int) (jobs.Status, error) {
 	job, err := of.Manifest()
 	if err != nil {
-		return kube.Status{}, cli.Usage(err)
+		return jobs.Status{}, cli.Usage(err)
 	}
 	if err := s.Cluster.Start(ctx, job); err != nil {
-		return kube.Status{}, err
+		return jobs.Status{}, err
 	}
 	parts := "1 part"
 	if of.Parts > 1 {
@@ -136,7 +136,7 @@ func (s session) runJob(ctx context.Context, of kube.Job, round int) (kube.Statu
 		parts += fmt.Sprintf(", run order %d of %d", round+1, n)
 	}
 	s.say("Job %s/%s has %s", job.Namespace, job.Name, parts)
-	return s.Cluster.Wait(ctx, job, func(now kube.Status) { s.sayProgress(of.Parts, now) })
+	return s.Cluster.Wait(ctx, job, func(now jobs.Status) { s.sayProgress(of.Parts, now) })
 }
 
 // cancelTime is how long removing the Jobs may take after the context ended.
@@ -159,7 +159,7 @@ func (s session) cancel(ctx context.Context, last int) error {
 }
 
 // sayProgress writes one line about a Job that runs.
-func (s session) sayProgress(parts int, now kube.Status) {
+func (s session) sayProgress(parts int, now jobs.Status) {
 	if now.Ended {
 		return
 	}

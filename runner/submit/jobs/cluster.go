@@ -1,4 +1,4 @@
-package kube
+package jobs
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 
 	failure "k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/app-sre/prcheck/internal/refusal"
 )
 
 // A Cluster is a Kubernetes cluster that runs Jobs.
@@ -183,7 +185,7 @@ func explain(doing string, job *Manifest, err error) error {
 	case err == nil:
 		return nil
 	case failure.IsForbidden(err):
-		return fmt.Errorf("%s the Job %s/%s: %w; %s", doing, job.Namespace, job.Name, err, forbids(doing, err).remedy("create, get and delete of jobs, and list of pods"))
+		return fmt.Errorf("%s the Job %s/%s: %w; %s", doing, job.Namespace, job.Name, err, forbids(doing, err).Remedy("create, get and delete of jobs, and list of pods"))
 	case errors.As(err, &status) && status.Status().Code == http.StatusNotFound:
 		return fmt.Errorf("%s the Job %s/%s: %w; was it, or its namespace, removed?", doing, job.Namespace, job.Name, err)
 	}
@@ -191,17 +193,17 @@ func explain(doing string, job *Manifest, err error) error {
 }
 
 // forbids returns why a server forbids what is done about a Job.
-func forbids(doing string, err error) refusal {
+func forbids(doing string, err error) refusal.Refusal {
 	var told failure.APIStatus
 	if !errors.As(err, &told) || failure.HasStatusCause(err, meta.CauseTypeUnexpectedServerResponse) {
-		return refusedByForeign
+		return refusal.Foreign
 	}
 	is := told.Status()
-	s := &status{Message: is.Message}
+	s := refusal.Status{Message: is.Message, Reads: doing == doingRead || doing == doingWait}
 	if is.Details != nil {
 		for _, c := range is.Details.Causes {
-			s.Details.Causes = append(s.Details.Causes, cause{Reason: string(c.Type)})
+			s.Causes = append(s.Causes, string(c.Type))
 		}
 	}
-	return refusalOf(s, doing == doingRead || doing == doingWait)
+	return refusal.Of(s)
 }

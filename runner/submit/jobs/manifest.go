@@ -1,4 +1,4 @@
-package kube
+package jobs
 
 // Manifest is a Job as the API of Kubernetes has it, in JSON. It has the fields
 // that prcheck writes or reads, in the order in which Kubernetes writes them.
