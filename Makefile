@@ -26,7 +26,7 @@ fuzz: ## every fuzz target for a minute
 apiserver: ## build kube-apiserver and kubectl for the tests on a real API server, and keep them (10 minutes)
 	.ci/apiserver
 
-build: ## planner and runner into bin/
+build: ## planner, runner and reconciler into bin/
 	go build -trimpath -o bin/ ./cmd/...
 
 laws: build ## the laws over random repositories: make laws [PAIRS=20000 SEED=1]

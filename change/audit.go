@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
@@ -26,6 +27,7 @@ type Planned struct {
 	Own        source.Own  // what the command writes
 	Open       source.Opener
 	Worlds     Worlds
+	Natives    []integration.DryRunner // the integrations that are part of the program
 }
 
 // Input returns the input that a plan was made from, as far as audits need it. The state has
@@ -37,7 +39,7 @@ func (p Planned) Input(ctx context.Context) (planner.Input, error) {
 	}
 	in := planner.Input{
 		Base: p.Base, Head: p.Head, BaseRef: p.Plan.Base.Ref, HeadRef: p.Plan.Head.Ref, Settings: p.Settings.Settings,
-		ReadQuery: p.Settings.ReadQuery, Natives: Natives(), Programs: Programs(ctx, p.Open, p.Settings, p.Worlds.Head, p.Own),
+		ReadQuery: p.Settings.ReadQuery, Natives: p.Natives, Programs: Programs(ctx, p.Open, p.Settings, p.Worlds.Head, p.Own),
 	}
 	if p.State != nil {
 		known, err := dependence.NewStore(p.State).Snapshot(ctx)

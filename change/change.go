@@ -8,12 +8,6 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/natives/generic"
-	"github.com/app-sre/prcheck/natives/manager"
-	"github.com/app-sre/prcheck/natives/namespaces"
-	"github.com/app-sre/prcheck/natives/saas/deploy"
-	"github.com/app-sre/prcheck/natives/saas/pipelines"
-	"github.com/app-sre/prcheck/natives/saas/promotions"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/proof"
@@ -56,7 +50,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 		return nil, err
 	}
 	c := &Change{Settings: settings.Settings, settings: settings, baseRef: in.Base, State: remembered, input: planner.Input{
-		Settings: settings.Settings, ReadQuery: settings.ReadQuery, Natives: Natives(),
+		Settings: settings.Settings, ReadQuery: settings.ReadQuery, Natives: in.Natives,
 	}}
 	c.openState(ctx, env, in.State, in.NoReuse)
 	if err := c.openBundles(ctx, env, in); err != nil {
@@ -163,21 +157,4 @@ func invalid(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	return cli.Invalid(err)
-}
-
-// Services are what native integrations ask besides clusters and buckets. A program that only
-// plans has none of them: the zero value.
-type Services struct {
-	Deploy     deploy.Services
-	Pipelines  pipelines.Services
-	Promotions promotions.Services
-}
-
-// Natives returns the integrations that are part of the programs, without services. Each runs
-// only for the definitions to which the settings bind it.
-func Natives() []integration.Native { return NativesWith(Services{}) }
-
-// NativesWith returns the same integrations with services.
-func NativesWith(s Services) []integration.Native {
-	return []integration.Native{generic.New(), manager.New(), namespaces.New(), deploy.New(s.Deploy), pipelines.New(s.Pipelines), promotions.New(s.Promotions)}
 }

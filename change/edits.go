@@ -39,12 +39,12 @@ func (c *Change) findEdits(ctx context.Context, in Inputs) (rules.Edits, error) 
 	return rules.FindEdits(rules.Input{
 		IsData:   c.data(in).In(c.repositoryRoot(in)),
 		Settings: base, InJob: in.inJob, CIFile: in.ciFile,
-		Named: c.namedFiles(ctx, in), Natives: Natives(), Reads: c.reads,
+		Named: c.namedFiles(ctx, in), Natives: in.Natives, Reads: c.reads,
 		Compare: func() (*rules.Comparison, error) {
 			return c.compare(ctx, in)
 		},
 		CanPlan: func(head *integration.Settings, readQuery func(path string) ([]byte, error)) error {
-			return planner.Check(planner.Input{Base: c.Head, Head: c.Head, Settings: head, Natives: Natives(), ReadQuery: readQuery})
+			return planner.Check(planner.Input{Base: c.Head, Head: c.Head, Settings: head, Natives: in.Natives, ReadQuery: readQuery})
 		},
 	})
 }

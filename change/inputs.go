@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/app-sre/prcheck/ci/revisions"
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/internal/safepath"
@@ -25,13 +26,14 @@ type Inputs struct {
 	State              string // place; "" when nothing is remembered
 	HasOwnState        bool   // the state is that of the checkout; see [Inputs.WithOwnState]
 	Access             state.Access
-	NoCache            bool         // nothing is remembered of checkouts
-	NoReuse            bool         // what passed before runs again
-	Writes             []string     // files that the command writes
-	Worlds             world.Keeper // keeps the files of both sides; the zero Keeper keeps nothing
-	Plan               *plan.Plan   // that is replayed; nil for a new one
-	IsClean            bool         // head is a commit, and its checkout has exactly its files
-	BaseDir            string       // folder with base's files, if base is a bundle file; "" for none
+	NoCache            bool                    // nothing is remembered of checkouts
+	NoReuse            bool                    // what passed before runs again
+	Writes             []string                // files that the command writes
+	Worlds             world.Keeper            // keeps the files of both sides; the zero Keeper keeps nothing
+	Plan               *plan.Plan              // that is replayed; nil for a new one
+	IsClean            bool                    // head is a commit, and its checkout has exactly its files
+	Natives            []integration.DryRunner // the integrations that are part of the program
+	BaseDir            string                  // folder with base's files, if base is a bundle file; "" for none
 
 	inJob  bool   // the settings are those of a job of GitLab
 	ciFile string // the CI file of the project, "" when it is not known

@@ -12,7 +12,9 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/natives"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -20,7 +22,7 @@ import (
 func planned(edit func(*plan.Decision)) selector {
 	return func(ctx context.Context, r Request) (Selection, error) {
 		env := cli.Env{Stderr: new(bytes.Buffer), Getenv: func(string) string { return "" }}
-		opened, err := change.Inputs{Base: r.Base, Head: r.Head, Config: r.Settings}.Open(ctx, env)
+		opened, err := change.Inputs{Base: r.Base, Head: r.Head, Config: r.Settings, Natives: integration.DryRunners(natives.List(natives.Services{}))}.Open(ctx, env)
 		if err != nil {
 			return Selection{}, err
 		}

@@ -26,7 +26,7 @@ type Input struct {
 	// FindProgram returns an error unless a program is in the PATH.
 	FindProgram func(name string) error
 	Now         func() time.Time
-	Natives     []integration.Native
+	Natives     []integration.DryRunner
 }
 
 // A State is how the state is reached.

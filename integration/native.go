@@ -20,13 +20,21 @@ const ExactNumbers = "exactNumbers"
 // the answer could not hold.
 type QueryFunc func(ctx context.Context, query string, variables map[string]any) ([]byte, error)
 
-// A Native is an integration that is written in Go and part of the program.
-type Native interface {
+// A DryRunner is what programs that plan and dry-run need of an integration that is written in Go and
+// part of the program. It may also be a [Stater], [Sharder], [Checker], [Previewer] or [Hider], and
+// an [io.Closer] if it keeps files while the program runs.
+type DryRunner interface {
 	// Name returns the native's name. It runs for the definition of this name, and for each
 	// definition to which the settings bind it.
 	Name() string
-	// DryRun says what Run would do. It gets nothing that can write to a live system.
+	// DryRun says what would be done. It gets nothing that can write to a live system.
 	DryRun(ctx context.Context, env Environment) error
+}
+
+// A Native is an integration that is written in Go and part of the program. Only the program
+// reconciler calls Run.
+type Native interface {
+	DryRunner
 	// Run changes the live systems so that they match the desired state.
 	Run(ctx context.Context, env Environment, act Actors) error
 }
@@ -172,7 +180,7 @@ type Hider interface {
 
 // FindNative returns the native that runs for an integration: that of the name to which its
 // settings bind it, or else that of its own name.
-func FindNative(natives []Native, it Integration) (Native, bool) {
+func FindNative[N DryRunner](natives []N, it Integration) (N, bool) {
 	name := it.Name
 	if it.Native != "" {
 		name = it.Native
@@ -182,7 +190,28 @@ func FindNative(natives []Native, it Integration) (Native, bool) {
 			return n, true
 		}
 	}
-	return nil, false
+	var none N
+	return none, false
+}
+
+// DryRunners returns natives as those who plan and dry-run know them.
+func DryRunners(natives []Native) []DryRunner {
+	out := make([]DryRunner, len(natives))
+	for i, n := range natives {
+		out[i] = n
+	}
+	return out
+}
+
+// Close closes the natives that keep files while the program runs.
+func Close[N DryRunner](natives []N) error {
+	var errs []error
+	for _, n := range natives {
+		if c, ok := any(n).(io.Closer); ok {
+			errs = append(errs, c.Close())
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // A StateFunc returns a desired state by the answers of query, see [Stater].
@@ -190,7 +219,7 @@ type StateFunc func(ctx context.Context, query QueryFunc) (any, error)
 
 // StateOf returns the function that computes the desired state of an integration, nil if its
 // native has none.
-func StateOf(n Native, it Integration) StateFunc {
+func StateOf(n DryRunner, it Integration) StateFunc {
 	s, ok := n.(Stater)
 	if !ok {
 		return nil
@@ -199,7 +228,7 @@ func StateOf(n Native, it Integration) StateFunc {
 }
 
 // AsSharder returns n as a Sharder, if n has shards.
-func AsSharder(n Native) (Sharder, bool) {
+func AsSharder(n DryRunner) (Sharder, bool) {
 	s, ok := n.(Sharder)
 	return s, ok
 }

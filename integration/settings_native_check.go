@@ -9,7 +9,7 @@ import (
 // CheckNatives returns the mistakes in the settings that only those who know the natives can
 // find: a native that is not there, a key for natives at an integration that has none, and
 // what a [Checker] says. The error joins one [SettingsError] per mistake.
-func (s *Settings) CheckNatives(natives []Native) error {
+func (s *Settings) CheckNatives(natives []DryRunner) error {
 	r := &settingsReader{file: s.File}
 	for _, name := range s.Names() {
 		r.checkNative(s.For(name), natives)
@@ -18,7 +18,7 @@ func (s *Settings) CheckNatives(natives []Native) error {
 }
 
 // checkNative notes the mistakes of one integration.
-func (r *settingsReader) checkNative(it Integration, natives []Native) {
+func (r *settingsReader) checkNative(it Integration, natives []DryRunner) {
 	at := "integrations." + it.Name
 	n, ok := FindNative(natives, it)
 	switch {
@@ -75,7 +75,7 @@ func (it Integration) nativeLine(key string) int {
 }
 
 // nativeNames returns the names of natives, sorted.
-func nativeNames(natives []Native) []string {
+func nativeNames(natives []DryRunner) []string {
 	var names []string
 	for _, n := range natives {
 		names = append(names, n.Name())

@@ -132,29 +132,29 @@ func TestCheckNatives(t *testing.T) {
 	}}
 	for _, c := range []struct {
 		name, settings string
-		natives        []Native
+		natives        []DryRunner
 		want           string // messages without the name of the file
 	}{
 		{"nothing to say", "a: {exec: {argv: [x]}}", nil, ""},
-		{"of its own name", "plain: {deletes: {max: 1}}", []Native{plain{}}, ""},
-		{"bound", "a: {native: plain, adopt: [x]}", []Native{plain{}}, ""},
+		{"of its own name", "plain: {deletes: {max: 1}}", []DryRunner{plain{}}, ""},
+		{"bound", "a: {native: plain, adopt: [x]}", []DryRunner{plain{}}, ""},
 		{"no native", "a: {native: plain, adopt: [x]}", nil, `3: integrations.a.native: this program has no native integration "plain"; it has none`},
-		{"misspelt", "a: {native: plian}", []Native{plain{}, reads}, `3: integrations.a.native: this program has no native integration "plian" (did you mean "plain"?); it has checked, plain`},
-		{"of its own name, but bound elsewhere", "plain: {native: other}", []Native{plain{}}, `3: integrations.plain.native: this program has no native integration "other"; it has plain`},
-		{"not bound", "a:\n    adopt: [x]\n    settings: {b: 1}", []Native{plain{}},
+		{"misspelt", "a: {native: plian}", []DryRunner{plain{}, reads}, `3: integrations.a.native: this program has no native integration "plian" (did you mean "plain"?); it has checked, plain`},
+		{"of its own name, but bound elsewhere", "plain: {native: other}", []DryRunner{plain{}}, `3: integrations.plain.native: this program has no native integration "other"; it has plain`},
+		{"not bound", "a:\n    adopt: [x]\n    settings: {b: 1}", []DryRunner{plain{}},
 			`4: integrations.a.adopt: only a native integration uses this key, and "a" is none; bind it to one with the key native` + "\n" +
 				`5: integrations.a.settings: only a native integration uses this key, and "a" is none; bind it to one with the key native`},
-		{"no settings of its own", "a: {native: plain, settings: {b: 1}}", []Native{plain{}}, `3: integrations.a.settings: nobody reads this key: the native integration "plain" has no settings of its own`},
-		{"right settings", "a: {native: checked, settings: {clusters: [x]}}", []Native{reads}, ""},
-		{"no settings", "a:\n    native: checked", []Native{reads}, "3: integrations.a.settings.clusters: name at least one cluster"},
-		{"wrong settings", "a:\n    native: checked\n    settings:\n      clusters: [1,\n        2]\n      x: 3", []Native{reads},
+		{"no settings of its own", "a: {native: plain, settings: {b: 1}}", []DryRunner{plain{}}, `3: integrations.a.settings: nobody reads this key: the native integration "plain" has no settings of its own`},
+		{"right settings", "a: {native: checked, settings: {clusters: [x]}}", []DryRunner{reads}, ""},
+		{"no settings", "a:\n    native: checked", []DryRunner{reads}, "3: integrations.a.settings.clusters: name at least one cluster"},
+		{"wrong settings", "a:\n    native: checked\n    settings:\n      clusters: [1,\n        2]\n      x: 3", []DryRunner{reads},
 			`6: integrations.a.settings.clusters[0]: must be a string, got the number "1"; put it in quotes` + "\n" +
 				`7: integrations.a.settings.clusters[1]: must be a string, got the number "2"; put it in quotes` + "\n" +
 				`8: integrations.a.settings: unknown key "x"`},
-		{"queries beside a desired state", "a:\n    native: plain\n    queries: [a.graphql]", []Native{full{}},
+		{"queries beside a desired state", "a:\n    native: plain\n    queries: [a.graphql]", []DryRunner{full{}},
 			`5: integrations.a.queries: the native integration "plain" says itself what it wants, and a skip would depend on these queries instead: leave them out`},
-		{"queries for a native that says nothing", "a: {native: plain, queries: [a.graphql]}", []Native{plain{}}, ""},
-		{"several mistakes", "a:\n    native: checked\n    settings:\n      b:\n        - x\n        - y", []Native{complains},
+		{"queries for a native that says nothing", "a: {native: plain, queries: [a.graphql]}", []DryRunner{plain{}}, ""},
+		{"several mistakes", "a:\n    native: checked\n    settings:\n      b:\n        - x\n        - y", []DryRunner{complains},
 			"6: integrations.a.settings: no luck\n8: integrations.a.settings.b[1]: is odd"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -181,7 +181,7 @@ func textOf(err error) string {
 // The settings that a desired state gets are those of the integration that is bound.
 func TestStateOfBound(t *testing.T) {
 	s := read(t, "version: 1\nintegrations:\n  a: {native: plain, settings: {b: c}}\n")
-	n, ok := FindNative([]Native{bound{}}, s.For("a"))
+	n, ok := FindNative([]DryRunner{bound{}}, s.For("a"))
 	if !ok {
 		t.Fatal("there is no native")
 	}

@@ -54,7 +54,7 @@ func newLadder(in Input) (*ladder, error) {
 	if err := in.Settings.CheckNatives(in.Natives); err != nil {
 		return nil, err
 	}
-	natives := map[string]integration.Native{}
+	natives := map[string]integration.DryRunner{}
 	for name := range names {
 		if n, ok := integration.FindNative(in.Natives, in.Settings.For(name)); ok {
 			natives[name] = n

@@ -221,7 +221,7 @@ func resultMutants() []mutant {
 		{name: "result: a task that cannot be started", settings: "version: 1\nintegrations: {it: {}}\n", change: email, given: every, rules: again, words: inFull},
 		{name: "result: a native integration", settings: exec, change: resize, given: func(in *planner.Input) {
 			every(in)
-			in.Natives = []integration.Native{native("it")}
+			in.Natives = []integration.DryRunner{native("it")}
 		}, forget: func(in *planner.Input) { in.Natives = nil }, words: inFull},
 		{name: "result: effects that are not remembered", settings: effects, change: dev, given: passedOver(effects, dev), forget: every, words: differs},
 		{name: "result: evidence with other effects", settings: effects, change: dev, given: func(in *planner.Input) {

@@ -18,7 +18,7 @@ func stateMutants() []mutant {
 	retag := onHead(set("/roles/dev.yml", "tags", list{"y", "x"}))
 	noName := unset("/users/ana.yml", "name")
 	tell := func(state func(context.Context, integration.QueryFunc) (any, error)) func(*planner.Input) {
-		return func(in *planner.Input) { in.Natives = []integration.Native{telling{"it", state}} }
+		return func(in *planner.Input) { in.Natives = []integration.DryRunner{telling{"it", state}} }
 	}
 	return []mutant{
 		{name: "a field", settings: asks("", "emails.graphql"), change: email, hide: unchanged, words: differs},
@@ -53,7 +53,7 @@ func stateMutants() []mutant {
 			given:  tell(func(context.Context, integration.QueryFunc) (any, error) { return nil, errors.New("no luck") }),
 			forget: tell(func(context.Context, integration.QueryFunc) (any, error) { return 1, nil }), words: unproven},
 		{name: "a native integration without a state", settings: exec, change: resize,
-			given: func(in *planner.Input) { in.Natives = []integration.Native{native("it")} }, forget: tell(func(context.Context, integration.QueryFunc) (any, error) { return 1, nil }), words: inFull},
+			given: func(in *planner.Input) { in.Natives = []integration.DryRunner{native("it")} }, forget: tell(func(context.Context, integration.QueryFunc) (any, error) { return 1, nil }), words: inFull},
 	}
 }
 

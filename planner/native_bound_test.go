@@ -50,7 +50,7 @@ func counts(more string) string {
 }
 
 func givenCounter(in *planner.Input) {
-	in.Natives = []integration.Native{telling{"it", func(context.Context, integration.QueryFunc) (any, error) { return 1, nil }}, counter{"counter"}}
+	in.Natives = []integration.DryRunner{telling{"it", func(context.Context, integration.QueryFunc) (any, error) { return 1, nil }}, counter{"counter"}}
 }
 
 // A definition that is bound to a native of another name runs it, with its own settings.
@@ -98,7 +98,7 @@ func boundMutants() []mutant {
 			rules: counts(", settings: {above: 1000}"), words: differs},
 		{name: "a bound native that another one is taken for", settings: counts(""), change: resize, given: givenCounter,
 			forget: func(in *planner.Input) {
-				in.Natives = []integration.Native{telling{"counter", func(context.Context, integration.QueryFunc) (any, error) { return 1, nil }}}
+				in.Natives = []integration.DryRunner{telling{"counter", func(context.Context, integration.QueryFunc) (any, error) { return 1, nil }}}
 			}, words: differs},
 		{name: "a bound native that runs as a process", settings: counts(""), change: resize, given: givenCounter,
 			edit: func(p *plan.Plan) { p.Tasks[0].Native, p.Tasks[0].Argv = false, []string{"true"} }, words: "started"},

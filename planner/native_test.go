@@ -67,7 +67,7 @@ func TestNative(t *testing.T) {
 	two := func(base, head *side) { resize(base, head); head.at("/groups/dev.yml")["size"] = 2 }
 	tests := []struct {
 		name     string
-		native   integration.Native
+		native   integration.DryRunner
 		settings string
 		change   func(base, head *side)
 		want     string

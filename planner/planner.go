@@ -32,7 +32,7 @@ type Input struct {
 	// file is looked at.
 	Programs func(integration.Programs) (string, error)
 	// Natives are the integrations that are part of the program.
-	Natives []integration.Native
+	Natives []integration.DryRunner
 	// Traces hold the queries and answers of tasks that passed; nil: there are none.
 	Traces Traces
 	// BaseServer and HeadServer answer in place of the embedded engine, when the

@@ -51,7 +51,7 @@ func TestQuestions(t *testing.T) {
 		{"a trace", whole, email, remembered(trace.Base, trace.Head), onBoth("{ users { name } } [it]")},
 		{"a trace of base alone", whole, email, remembered(trace.Base), []string{"base { users { name } } [it]"}},
 		{"a native", exec, rename, func(in *planner.Input) {
-			in.Natives = []integration.Native{telling{"it", func(ctx context.Context, query integration.QueryFunc) (any, error) {
+			in.Natives = []integration.DryRunner{telling{"it", func(ctx context.Context, query integration.QueryFunc) (any, error) {
 				return query(ctx, "query($f: JSON) { groups(filter: $f) { name } }", map[string]any{"f": map[string]any{"name": "dev"}})
 			}}}
 		}, onBoth(`{"f":{"name":"dev"}} [it]`)},

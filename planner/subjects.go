@@ -47,7 +47,7 @@ func settingsError(s *integration.Settings, line int, format string, args ...any
 
 // subjects returns the integrations whose desired state can be told, by name:
 // integrations with declared queries, and native integrations that compute it.
-func subjects(in Input, natives map[string]integration.Native, c *affected.Comparison) (map[string]affected.Subject, error) {
+func subjects(in Input, natives map[string]integration.DryRunner, c *affected.Comparison) (map[string]affected.Subject, error) {
 	out := map[string]affected.Subject{}
 	for _, name := range in.Settings.Names() {
 		it := in.Settings.For(name)
@@ -79,7 +79,7 @@ func subjects(in Input, natives map[string]integration.Native, c *affected.Compa
 
 // nativeSubject returns the subject of a native integration. Shards of the settings
 // go before those of the integration.
-func nativeSubject(it integration.Integration, n integration.Native, state integration.StateFunc) affected.Subject {
+func nativeSubject(it integration.Integration, n integration.DryRunner, state integration.StateFunc) affected.Subject {
 	s := affected.Subject{State: state, Order: it.ListOrder, Shards: it.Shards}
 	if sharder, ok := integration.AsSharder(n); ok && s.Shards == nil {
 		shards := sharder.Shards()

@@ -17,7 +17,7 @@ import (
 // A taskBuilder makes the tasks of integrations.
 type taskBuilder struct {
 	settings     *integration.Settings
-	natives      map[string]integration.Native
+	natives      map[string]integration.DryRunner
 	programs     func(integration.Programs) (string, error)
 	edits        rules.Edits
 	typesChanged bool // JSON schemas or GraphQL types differ

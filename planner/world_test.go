@@ -149,7 +149,7 @@ func byAccount(more string) string {
 }
 
 // input is the input of a plan.
-func input(t testing.TB, base, head *side, settings string, natives ...integration.Native) planner.Input {
+func input(t testing.TB, base, head *side, settings string, natives ...integration.DryRunner) planner.Input {
 	t.Helper()
 	s := &integration.Settings{}
 	if settings != "" {

@@ -44,7 +44,7 @@ func TestAuditFindsPlanted(t *testing.T) {
 		t.Fatal(err)
 	}
 	const counting = "{ suppliers { name products { __typename } } }"
-	natives := []integration.Native{
+	natives := []integration.DryRunner{
 		asker{"price-tags", "{ products { name } }"}, asker{"shop-window", "{ products { name } }"}, asker{"supplier-orders", counting},
 		asker{"staff-badges", counting}, asker{"warehouse-stock", "{ warehouses { name } }"},
 	}

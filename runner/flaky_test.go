@@ -72,7 +72,7 @@ func newChange(t *testing.T, words ...string) *change {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planner.Make(t.Context(), planner.Input{Base: base, Head: head, Settings: settings, Natives: []integration.Native{c.native}})
+	p, err := planner.Make(t.Context(), planner.Input{Base: base, Head: head, Settings: settings, Natives: []integration.DryRunner{c.native}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func newChange(t *testing.T, words ...string) *change {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.in = runner.Input{Plan: p, Base: base, Head: head, Settings: settings, Natives: []integration.Native{c.native}, State: remembered}
+	c.in = runner.Input{Plan: p, Base: base, Head: head, Settings: settings, Natives: []integration.DryRunner{c.native}, State: remembered}
 	return c
 }
 

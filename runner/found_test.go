@@ -44,7 +44,7 @@ func (s *speaker) DryRun(ctx context.Context, w integration.Environment) error {
 // speak runs a native that reports what says says.
 func speak(t *testing.T, says func(onHead bool, run int, report func(integration.Finding)) error) (*change, *speaker) {
 	c, s := newChange(t), &speaker{says, map[bool]int{}}
-	c.in.Natives = []integration.Native{s}
+	c.in.Natives = []integration.DryRunner{s}
 	return c, s
 }
 

@@ -25,7 +25,7 @@ type Input struct {
 	Plan       *plan.Plan
 	Base, Head *bundle.Bundle        // the bundles that the plan was made from
 	Settings   *integration.Settings // the settings that the plan was made with
-	Natives    []integration.Native  // the integrations that are part of the program
+	Natives    []integration.DryRunner  // the integrations that are part of the program
 	Folder     string                // the folder in which tasks start without Places; "" is the current folder
 	// BaseSettings are the settings as base has them; nil: the same. What they say otherwise about
 	// an integration makes its run on base another one.

@@ -51,7 +51,7 @@ const (
 )
 
 // runNatives plans and runs a change of the shop with natives for all integrations.
-func runNatives(t *testing.T, settings string, natives []integration.Native, s state.Store, opts runner.Options) *plan.Results {
+func runNatives(t *testing.T, settings string, natives []integration.DryRunner, s state.Store, opts runner.Options) *plan.Results {
 	t.Helper()
 	base, head := open("../testdata/shop/base.json"), open("../testdata/shop/head.json")
 	set, err := integration.ReadSettings("prcheck.yaml", []byte(settings))
@@ -95,7 +95,7 @@ func TestSecretsOfNatives(t *testing.T) {
 		env.Report(integration.Finding{Effect: &plan.Effect{Kind: plan.EffectCreate, Subject: "a login with " + secret}})
 		return nil
 	}
-	natives := []integration.Native{
+	natives := []integration.DryRunner{
 		talker{"price-tags", tell},
 		talker{"shop-window", func(ctx context.Context, env integration.Environment, secret string) error {
 			return errors.Join(tell(ctx, env, secret), fmt.Errorf("logging in with %s: refused", secret))
@@ -166,7 +166,7 @@ func TestSecretsOfNatives(t *testing.T) {
 // A task that ended before a native read a secret may have told it. The results do not.
 func TestSecretsLearnedLate(t *testing.T) {
 	late := talker{"shop-window", nothing}
-	natives := []integration.Native{outspoken{}, late, talker{"supplier-orders", nothing}, talker{"warehouse-stock", nothing}}
+	natives := []integration.DryRunner{outspoken{}, late, talker{"supplier-orders", nothing}, talker{"warehouse-stock", nothing}}
 	results := runNatives(t, nativeSettings, natives, nil, runner.Options{Jobs: 1, Logs: t.TempDir(), NoBaseline: true}).Results
 	if r := results[0]; r.Reason != "it says ***" || r.Tail != "says ***" || len(results) != 4 || results[1].Spans[0].Started < r.Spans[0].End() {
 		t.Errorf("got %+v", results)
@@ -206,7 +206,7 @@ func TestStateOfNatives(t *testing.T) {
 		}
 		return fmt.Errorf("it remembers %q", raw)
 	}
-	var natives []integration.Native
+	var natives []integration.DryRunner
 	want := map[string]string{"price-tags": "of price-tags", "shop-window": "of shop-window", "supplier-orders": "", "warehouse-stock": ""}
 	for name := range want {
 		natives = append(natives, talker{name, look})
@@ -222,7 +222,7 @@ func nothing(context.Context, integration.Environment, string) error { return ni
 
 // Without a source of secrets, a native that needs one fails because of the settings.
 func TestNativesWithoutSecrets(t *testing.T) {
-	natives := []integration.Native{talker{"price-tags", nothing}, talker{"shop-window", nothing}, talker{"supplier-orders", nothing}, talker{"warehouse-stock", nothing}}
+	natives := []integration.DryRunner{talker{"price-tags", nothing}, talker{"shop-window", nothing}, talker{"supplier-orders", nothing}, talker{"warehouse-stock", nothing}}
 	for _, r := range runNatives(t, "version: 1\n", natives, nil, runner.Options{Logs: t.TempDir(), NoBaseline: true}).Results {
 		if r.OK() || r.Class != plan.ClassConfig || !strings.Contains(r.Reason, "name the source under secrets in prcheck.yaml") {
 			t.Errorf("%s: got %+v", r.Task, r)

@@ -5,17 +5,15 @@ import (
 	"encoding/json"
 	"os"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
-	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/natives/saas/pipelines"
+	"github.com/app-sre/prcheck/programs/reconciler"
 )
 
-// pipeliner is the program runner with saas-pipelines. The file that HEADS names has the branches
+// pipeliner is the program reconciler with saas-pipelines. The file that HEADS names has the branches
 // of repositories: {"https://…": {"main": "0123…"}}.
 func pipeliner() {
-	natives := []integration.Native{pipelines.New(pipelines.Services{Repositories: headsFile(os.Getenv("HEADS"))})}
-	os.Exit(cli.Main("runner", func(ctx context.Context, env cli.Env) error { return runWith(ctx, env, natives) }))
+	os.Exit(reconciler.Main(pipelines.New(pipelines.Services{Repositories: headsFile(os.Getenv("HEADS"))})))
 }
 
 // A headsFile is a file with branches.

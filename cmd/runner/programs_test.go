@@ -10,11 +10,18 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/app-sre/prcheck/natives"
+	"github.com/app-sre/prcheck/natives/connect"
+	"github.com/app-sre/prcheck/programs/reconciler"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(withPrograms{m}, map[string]func(){"runner": main, "keeper": keeper, "pipeliner": pipeliner})
+	testscript.Main(withPrograms{m}, map[string]func(){"runner": main, "reconciler": reconcilerMain, "keeper": keeper, "pipeliner": pipeliner})
 }
+
+// reconcilerMain is the program reconciler.
+func reconcilerMain() { os.Exit(reconciler.Main(natives.List(connect.ActingServices())...)) }
 
 // withPrograms builds the programs of testdata/programs before the tests run, and puts
 // their folder into PATH.

@@ -2,12 +2,16 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/natives"
+	"github.com/app-sre/prcheck/programs/runner"
 )
 
 // shopCommand is the command of the README that needs no checkout.
@@ -40,7 +44,9 @@ func TestReadme(t *testing.T) {
 		Stdin:  strings.NewReader(""),
 		Stdout: &stdout, Stderr: &stderr, Getenv: os.Getenv,
 	}
-	if code := cli.Run(t.Context(), "runner", env, run); code != cli.ExitOK {
+	if code := cli.Run(t.Context(), "runner", env, func(ctx context.Context, env cli.Env) error {
+		return runner.Run(ctx, env, integration.DryRunners(natives.List(natives.Services{}))...)
+	}); code != cli.ExitOK {
 		t.Fatalf("exit code %d\n%s%s", code, &stdout, &stderr)
 	}
 	if n := strings.Count(stderr.String(), "/2 passed "); n != 2 {

@@ -20,7 +20,7 @@ import (
 	"github.com/app-sre/prcheck/doubles/kubetest"
 )
 
-// The test kills runner reconcile at random moments while it keeps the namespaces of a real API
+// The test kills reconciler run at random moments while it keeps the namespaces of a real API
 // server, and other tools change them. PRCHECK_KILLS says how often; PRCHECK_SEED repeats a run.
 
 const keeperName = "openshift-namespaces"
@@ -220,7 +220,7 @@ func namespaceTypes(t *testing.T) (out any) {
 	return out
 }
 
-// A roundReport is the report of one run of runner reconcile.
+// A roundReport is the report of one run of reconciler run.
 type roundReport struct {
 	Outcome string
 	Steps   []struct{ Key, Action, Status, Error string }

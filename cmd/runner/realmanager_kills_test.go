@@ -21,7 +21,7 @@ import (
 	"github.com/app-sre/prcheck/doubles/kubetest"
 )
 
-// The test kills runner reconcile at random moments while two instances deploy integrations of
+// The test kills reconciler run at random moments while two instances deploy integrations of
 // two upstreams to one cluster with its controllers, and the data change. PRCHECK_KILLS says how
 // often; PRCHECK_SEED repeats a run.
 

@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 		}
 		e.Values[labKey{}] = &lab{}
 		e.Values[clusterKey{}] = &lastCluster{}
-		for _, name := range []string{"office", "saas", "cloud"} {
+		for _, name := range []string{"office", "saas", "cloud", "specs"} {
 			if err := os.CopyFS(filepath.Join(e.WorkDir, name), os.DirFS("../../examples/"+name)); err != nil {
 				return err
 			}

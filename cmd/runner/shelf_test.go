@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/programs/reconciler"
 )
 
-// keeper is the program runner with native integrations for scripts. Their world is the folder
+// keeper is the program reconciler with native integrations for scripts. Their world is the folder
 // that WORLD names: a file for each thing.
 //
 //   - The file KEY.down makes a thing's system unreachable, KEY.full refuses writes, KEY.panic
@@ -30,7 +30,7 @@ func keeper() {
 		shelf{os.Getenv("WORLD")}.native("desk-plan", "{ things: rooms { path name size: desks } }", "/desks"),
 		shelf{os.Getenv("WORLD")}.native("price-tags", "{ things: warehouses { path name size: shelves } }", "/shelves"),
 	}
-	os.Exit(cli.Main("runner", func(ctx context.Context, env cli.Env) error { return runWith(ctx, env, natives) }))
+	os.Exit(reconciler.Main(natives...))
 }
 
 // A shelf is a folder with things.

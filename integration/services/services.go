@@ -3,6 +3,7 @@ package services
 import (
 	"context"
 	"errors"
+	"io"
 )
 
 // ErrNotThere says that a service answered, and that what was asked for does not exist. Every
@@ -69,4 +70,12 @@ type Measurements interface {
 	// Measure returns the value of an expression. Anything but exactly one finite number is an
 	// error. A token is sent as bearer token if the login has no user.
 	Measure(ctx context.Context, server string, login Login, expression string) (float64, error)
+}
+
+// Close closes repositories that keep files.
+func Close(r Repositories) error {
+	if c, ok := r.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
 }

@@ -36,12 +36,19 @@ var houses = []house{
 			{"natives/manifests", "natives/native", "natives/openapi/classes", "natives/systems"},
 			{"natives/openapi/catalog", "natives/rounds"},
 			integrations,
+			{"natives"},
+			{"natives/connect"},
 		},
 		doors: slices.Concat([]string{"qontract/*"}, contract),
 	},
 	{
 		name: "cmd", dir: "cmd", page: "docs/ARCHITECTURE.md",
-		floors: [][]string{{"cmd/planner", "cmd/runner"}},
+		floors: [][]string{{"cmd/planner", "cmd/reconciler", "cmd/runner"}},
+		doors:  []string{"*"},
+	},
+	{
+		name: "programs", dir: "programs", page: "docs/ARCHITECTURE.md",
+		floors: [][]string{{"programs/moved"}, {"programs/planner", "programs/reconciler", "programs/runner"}},
 		doors:  []string{"*"},
 	},
 	{
@@ -71,8 +78,8 @@ var alsoOpens = map[string]struct {
 	to  []string
 	why string
 }{
-	"natives/rounds": {[]string{"source", "runner/launch", "runner/findings", "report/lines"}, "a round opens the data, answers queries and tells mistakes as the check does"},
-	"change":         {[]string{"natives/*"}, "the list of natives"},
+	"natives/rounds":  {[]string{"source", "runner/launch", "runner/findings", "report/lines"}, "a round opens the data, answers queries and tells mistakes as the check does"},
+	"natives/connect": {[]string{"ci"}, "its client of GitLab is the forge of saas-promotions"},
 }
 
 // side lists the packages beside the houses. Every package may import them, and they import
@@ -94,7 +101,7 @@ var shownTo = map[string][]string{
 	"laws/*": {"qontract/bundle", "qontract/bundler", "qontract/server"},
 	// This law runs the product in its own process, with services in memory.
 	"laws/secrets": {"qontract/bundle", "qontract/bundler", "change", "ci", "ci/note", "integration", "integration/services", "natives/saas/deploy", "natives/saas/pipelines",
-		"natives/saas/promotions", "natives/saas/saastest", "internal/mask", "plan", "planner", "report", "runner", "runner/launch", "natives/rounds",
+		"natives", "natives/saas/promotions", "natives/saas/saastest", "internal/mask", "plan", "planner", "report", "runner", "runner/launch", "natives/rounds",
 		"natives/systems", "natives/systems/builds", "natives/systems/jsonapi", "natives/systems/measurements", "natives/systems/registry", "natives/systems/repositories", "state"},
 }
 
@@ -141,8 +148,8 @@ var owners = map[string][]string{
 	"github.com/hashicorp/vault/api":           {"natives/systems"},
 	"github.com/mattn/go-runewidth":            {"runner/progress"},
 	"github.com/prometheus":                    {"qontract/server/metrics"},
-	"github.com/spf13/cobra":                   {"cmd/planner", "cmd/runner", "internal/cli"},
-	"github.com/spf13/pflag":                   {"cmd/planner", "cmd/runner", "internal/cli"},
+	"github.com/spf13/cobra":                   {"programs/moved", "programs/planner", "programs/reconciler", "programs/runner", "internal/cli"},
+	"github.com/spf13/pflag":                   {"programs/moved", "programs/planner", "programs/reconciler", "programs/runner", "internal/cli"},
 	"github.com/vbauerster/mpb/v8":             {"runner/progress"},
 	"github.com/robfig/cron/v3":                {"natives/manifests"},
 	"k8s.io":                                   {"natives/kube", "runner/submit/jobs", "natives/manifests", "doubles/kubetest"},
@@ -208,7 +215,7 @@ var openers = map[string]string{
 	"qontract/server":      "the server of data, on the loopback or at the address of a flag",
 	"ci":                   "GitLab, at the address of the job; for writes of saas-promotions at that of the settings",
 	"qontract/live":        "a live server of data, at the address of a flag",
-	"cmd/*":                "addresses of flags",
+	"programs/*":           "addresses of flags; the program reconciler in place of this one, for old spellings",
 	"doubles/kubetest":     "tests",
 	"doubles/gitlabtest":   "tests",
 	"internal/shared":      "tests, which start judges",

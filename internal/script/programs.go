@@ -10,12 +10,12 @@ import (
 // programsVariable names a folder with the programs of this checkout, so that each test does not link them.
 const programsVariable = "PRCHECK_PROGRAMS"
 
-// Programs returns a folder with planner and runner, which it builds unless PRCHECK_PROGRAMS names one.
+// Programs returns a folder with planner, runner and reconciler, which it builds unless PRCHECK_PROGRAMS names one.
 // The test must not write to it.
 func Programs(t testing.TB) string {
 	t.Helper()
 	if dir := os.Getenv(programsVariable); dir != "" {
-		for _, name := range []string{"planner", "runner"} {
+		for _, name := range []string{"planner", "runner", "reconciler"} {
 			if _, err := os.Stat(filepath.Join(dir, name)); err != nil { // also so that other programs are another test
 				t.Fatalf("%s: %v", programsVariable, err)
 			}

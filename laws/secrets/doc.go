@@ -22,7 +22,7 @@
 // and the documents that the check leaves in the state.
 //
 // The checks of saas-pipelines and saas-promotions ask nobody. Most of their merge requests, and some
-// of the others, are a dry run of "runner reconcile" over the data of head, as after the merge.
+// of the others, are a dry run of "reconciler run" over the data of head, as after the merge.
 //
 // # What may differ
 //

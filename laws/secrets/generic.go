@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/doubles/armtest"
+	"github.com/app-sre/prcheck/natives"
 )
 
 // Files of the example, and the id of a resource of it.
@@ -27,7 +27,7 @@ const (
 
 var genericKind = kind{
 	name: "generic", most: 6, start: startGeneric,
-	services: func(*scene, *wire) change.Services { return change.Services{} },
+	services: func(*scene, *wire) natives.Services { return natives.Services{} },
 	edits:    genericEdits,
 }
 

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/natives"
 )
 
 // Files of the example of the manager.
@@ -22,7 +22,7 @@ const githubHost = "api.github.com"
 
 var managerKind = kind{
 	name: "integrations-manager", most: 7, start: startManager, finish: finishManager,
-	services: func(*scene, *wire) change.Services { return change.Services{} },
+	services: func(*scene, *wire) natives.Services { return natives.Services{} },
 	edits:    managerEdits,
 }
 

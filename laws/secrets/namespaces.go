@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/natives"
 )
 
 // Hosts of clusters: two of base, and one that head names.
@@ -19,7 +19,7 @@ const (
 
 var namespacesKind = kind{
 	name: "namespaces", most: 7, start: startNamespaces,
-	services: func(*scene, *wire) change.Services { return change.Services{} },
+	services: func(*scene, *wire) natives.Services { return natives.Services{} },
 	edits:    namespacesEdits, finish: ownClusters,
 }
 

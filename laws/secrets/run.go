@@ -17,10 +17,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/ci/note"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/mask"
+	"github.com/app-sre/prcheck/natives"
 	"github.com/app-sre/prcheck/natives/rounds"
 	"github.com/app-sre/prcheck/natives/systems"
 	"github.com/app-sre/prcheck/plan"
@@ -68,7 +68,7 @@ func prepare(ctx context.Context, k kind, s *scene) (prepared, error) {
 	if p.head, err = s.head.bundle(); err != nil {
 		return p, err
 	}
-	p.plan, err = planner.Make(ctx, planner.Input{Base: p.base, Head: p.head, BaseRef: "base.json", HeadRef: "head.json", Settings: p.settings, Natives: change.Natives()})
+	p.plan, err = planner.Make(ctx, planner.Input{Base: p.base, Head: p.head, BaseRef: "base.json", HeadRef: "head.json", Settings: p.settings, Natives: integration.DryRunners(natives.List(natives.Services{}))})
 	return p, err
 }
 
@@ -90,10 +90,10 @@ func (p prepared) run(ctx context.Context, folder string, value func(name string
 	if err != nil {
 		return outcome{}, err
 	}
-	natives := change.NativesWith(p.kind.services(p.scene, w))
+	list := natives.List(p.kind.services(p.scene, w))
 	out := outcome{said: map[string]string{}, findings: map[string]int{}}
 	if p.isApplied {
-		p.round(ctx, natives, store, read, &out, rounds.Options{Writes: true, Workers: 1, Wait: time.Minute})
+		p.round(ctx, list, store, read, &out, rounds.Options{Writes: true, Workers: 1, Wait: time.Minute})
 		out = outcome{said: map[string]string{}, findings: map[string]int{}}
 		w.forget()
 	}
@@ -105,8 +105,8 @@ func (p prepared) run(ctx context.Context, folder string, value func(name string
 		return out, err
 	}
 	if p.isLoop {
-		p.round(ctx, natives, store, read, &out, rounds.Options{Workers: 2})
-	} else if err := p.check(ctx, natives, store, read, folder, &out); err != nil {
+		p.round(ctx, list, store, read, &out, rounds.Options{Workers: 2})
+	} else if err := p.check(ctx, integration.DryRunners(list), store, read, folder, &out); err != nil {
 		return out, err
 	}
 	out.sent, out.read = w.sent(), read.all()
@@ -171,10 +171,10 @@ func (r *reading) all() map[string]string {
 }
 
 // check runs the plan as runner run does, and writes all reports.
-func (p prepared) check(ctx context.Context, natives []integration.Native, store state.Store, read *reading, folder string, out *outcome) error {
+func (p prepared) check(ctx context.Context, list []integration.DryRunner, store state.Store, read *reading, folder string, out *outcome) error {
 	var notes bytes.Buffer
 	results, err := runner.Run(ctx, runner.Input{
-		Plan: p.plan, Base: p.base, Head: p.head, Settings: p.settings, Natives: natives, State: store, Getenv: read.getenv, Folder: folder,
+		Plan: p.plan, Base: p.base, Head: p.head, Settings: p.settings, Natives: list, State: store, Getenv: read.getenv, Folder: folder,
 		Connect: func(s *integration.Settings, learn func(string)) func(string) launch.Systems {
 			all := systems.New(systems.Options{Settings: s, Getenv: read.getenv, Learn: learn})
 			return func(name string) launch.Systems { return all.For(name) }
@@ -233,15 +233,15 @@ func timeless(r *plan.Results) {
 	}
 }
 
-// round makes a round as runner reconcile does: of base if it writes, else of head.
-func (p prepared) round(ctx context.Context, natives []integration.Native, store state.Store, read *reading, out *outcome, opts rounds.Options) {
+// round makes a round as reconciler run does: of base if it writes, else of head.
+func (p prepared) round(ctx context.Context, list []integration.Native, store state.Store, read *reading, out *outcome, opts rounds.Options) {
 	of := p.head
 	if opts.Writes {
 		of = p.base
 	}
 	var log bytes.Buffer
 	r := rounds.New(rounds.Input{
-		Integration: p.native, Natives: natives, State: store, Log: &log, Masker: mask.New(nil),
+		Integration: p.native, Natives: list, State: store, Log: &log, Masker: mask.New(nil),
 		Settings: func(context.Context) (*integration.Settings, error) { return p.settings, nil },
 		Data:     data{of},
 		Connect: func(s *integration.Settings, learn func(string)) rounds.Systems {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/ci"
 	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/natives"
 	"github.com/app-sre/prcheck/natives/saas/deploy"
 	"github.com/app-sre/prcheck/natives/saas/pipelines"
 	"github.com/app-sre/prcheck/natives/saas/promotions"
@@ -51,11 +51,11 @@ var deployKind = kind{name: "saas-deploy", most: 8, start: startSaas("saas-deplo
 const pause = time.Millisecond
 
 // saasServices returns the real clients of all services but the programs git and helm.
-func saasServices(s *scene, w *wire) change.Services {
+func saasServices(s *scene, w *wire) natives.Services {
 	api := &jsonapi.Client{Pause: pause}
 	images, slos := registry.WithPause(pause), measurements.New(api)
 	code := forge{s, w, repositories.WithPause(pause)}
-	out := change.Services{
+	out := natives.Services{
 		Deploy:    deploy.Services{Repositories: code, Registry: images},
 		Pipelines: pipelines.Services{Repositories: code, Registry: images, Builds: builds.New(api), Measurements: slos},
 		Promotions: promotions.Services{Repositories: code, Measurements: slos, Forge: func(at promotions.Project) (services.ForgeWriter, error) {

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/doubles/armtest"
+	"github.com/app-sre/prcheck/natives"
 )
 
 // A scene is a merge request with all that its check meets: the data of both sides, the settings
@@ -31,7 +31,7 @@ type scene struct {
 	tries   []string                     // values that the data or an object of a cluster have, so that they try whether a secret has them
 	code    map[string]map[string]commit // of repositories, by address and branch
 	charts  bool                         // the program helm is there
-	// isLoop says that the native runs as runner reconcile runs it, without a change: its check of a
+	// isLoop says that the native runs as reconciler run runs it, without a change: its check of a
 	// change asks nobody.
 	isLoop bool
 	// isApplied says that the native has applied the data of base before.
@@ -102,7 +102,7 @@ type kind struct {
 	// finish completes a scene after its edits; nil does nothing.
 	finish func(s *scene)
 	// services returns the services of a run.
-	services func(s *scene, w *wire) change.Services
+	services func(s *scene, w *wire) natives.Services
 }
 
 // kinds are all natives.

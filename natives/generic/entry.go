@@ -44,7 +44,7 @@ type entry struct {
 func (g *generic) item(ctx context.Context, r *cloud.Resource, children []reconcile.Key) reconcile.Item {
 	it := reconcile.Item{Key: r.Key, Needs: r.Needs, Delete: r.Delete, Protected: r.Protected, Policy: r.Policy,
 		Recover: r.OnSoftDeleted == "recover", Place: r.Place(), Mistake: reconcile.Mistake{Code: r.Mistake.Code, Message: r.Mistake.Message}}
-	it.HowToAdopt = "import it with runner import generic " + r.Address.ID + ", or say adopt: if-exists"
+	it.HowToAdopt = "import it with reconciler import generic " + r.Address.ID + ", or say adopt: if-exists"
 	if r.Adopt != cloud.AdoptNever {
 		it.Claim = reconcile.Adopt
 	}

@@ -31,7 +31,7 @@ func TestAdopt(t *testing.T) {
 		if want == "" && (err != nil || got != "" || !strings.Contains(other.did(), "adopt sessions done") && !strings.Contains(other.did(), "update sessions done")) {
 			t.Errorf("%s: %v, %s, %s", adopt, err, got, other.did())
 		}
-		if want != "" && (!strings.Contains(got, want) || !strings.Contains(got, "runner import generic "+cacheID) || other.writes() != "") {
+		if want != "" && (!strings.Contains(got, want) || !strings.Contains(got, "reconciler import generic "+cacheID) || other.writes() != "") {
 			t.Errorf("%s: %v, %s, writes %s", adopt, err, got, other.writes())
 		}
 		if tags := s.service.Object(cacheID)["tags"].(map[string]any); tags["by"] != "hand" {

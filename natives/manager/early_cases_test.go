@@ -38,7 +38,7 @@ func TestEarlyExitCases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, err := planner.Make(t.Context(), planner.Input{Base: before, Head: after, BaseRef: "base", HeadRef: "head", Settings: &integration.Settings{}, Natives: []integration.Native{New()}})
+		made, err := planner.Make(t.Context(), planner.Input{Base: before, Head: after, BaseRef: "base", HeadRef: "head", Settings: &integration.Settings{}, Natives: []integration.DryRunner{New()}})
 		if err != nil {
 			t.Fatal(err)
 		}

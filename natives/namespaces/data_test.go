@@ -64,7 +64,7 @@ func TestSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.CheckNatives([]integration.Native{New()})
+	err = s.CheckNatives([]integration.DryRunner{New()})
 	if want := `prcheck.yaml:7: integrations.a.settings.instances: must contain the instance "north" itself`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

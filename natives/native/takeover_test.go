@@ -36,7 +36,7 @@ func TestTakeOverOfAnotherVersion(t *testing.T) {
 		changed []string
 	}{
 		{"a usual run", false, []string{
-			`error NOT_ADOPTED same: it belongs to another version of the integration, "1.2.0", and its caller "upstream": take it over with runner take-over books`,
+			`error NOT_ADOPTED same: it belongs to another version of the integration, "1.2.0", and its caller "upstream": take it over with reconciler take-over books`,
 			"error NOT_ADOPTED other", "error NOT_ADOPTED rival", "error NOT_ADOPTED goes", "error TOO_MANY_DELETES"}, []string{"left"},
 			[]string{"change own", "create fresh"}},
 		{"a take-over", true, []string{"error OWNED_BY_OTHER rival", "note LEFT_BY_PEER left: ", "warning  same: it is taken over from version"},

@@ -187,7 +187,7 @@ func (m *maker) describe(owner Whose, thing Thing) string {
 	case OtherIntegration:
 		return fmt.Sprintf("integration %q", mark.Integration)
 	case OtherVersion:
-		return fmt.Sprintf("another version of the integration, %q, and its caller %q: take it over with runner take-over %s", mark.Version, mark.Caller, mark.Integration)
+		return fmt.Sprintf("another version of the integration, %q, and its caller %q: take it over with reconciler take-over %s", mark.Version, mark.Caller, mark.Integration)
 	default:
 		return fmt.Sprintf("caller %q", mark.Caller)
 	}

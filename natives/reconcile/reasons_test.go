@@ -51,7 +51,7 @@ func TestReasonsOfOwners(t *testing.T) {
 			reconcile.MarkIt, `the settings allow to take it over from integration "before"`},
 		"another version": {reconcile.Mark{Integration: "it", Version: "7", Caller: "c"}, false, reconcile.Item{}, false,
 			false, reconcile.Blocked,
-			`it belongs to another version of the integration, "7", and its caller "c": take it over with runner take-over it`},
+			`it belongs to another version of the integration, "7", and its caller "c": take it over with reconciler take-over it`},
 	} {
 		c.item.Key = "k"
 		in := reconcile.Input{Owner: reconcile.Owner{Integration: "it", Caller: "a", Callers: []string{"a", "b"},

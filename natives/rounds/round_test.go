@@ -59,7 +59,7 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("got %s, %q, want %s", r.Outcome, r.Errors, c.want)
 			}
 			for _, line := range r.Errors {
-				if !strings.Contains(log.String(), "runner: "+line+"\n") {
+				if !strings.Contains(log.String(), "reconciler: "+line+"\n") {
 					t.Errorf("the log lacks %q: %s", line, log)
 				}
 			}

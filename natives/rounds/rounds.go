@@ -86,7 +86,7 @@ func (r *Runner) Run(ctx context.Context, emit func(*Report) error) (*Report, er
 
 // say writes a line for people into the log.
 func (r *Runner) say(line string) {
-	_, _ = fmt.Fprintf(r.in.Log, "runner: %s\n", line) // only a note
+	_, _ = fmt.Fprintf(r.in.Log, "reconciler: %s\n", line) // only a note
 }
 
 // tell writes a note once.

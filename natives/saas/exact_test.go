@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/natives"
 	"github.com/app-sre/prcheck/natives/saas/saastest"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/bundle"
@@ -51,7 +51,7 @@ func TestOneTargetPlansItsCell(t *testing.T) {
 				t.Fatal(err)
 			}
 			made, err := planner.Make(t.Context(), planner.Input{Base: before, Head: after, BaseRef: "base", HeadRef: "head",
-				Settings: &integration.Settings{}, Natives: change.Natives()})
+				Settings: &integration.Settings{}, Natives: integration.DryRunners(natives.List(natives.Services{}))})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,7 +24,7 @@ type Input struct {
 	BaseServer, HeadServer Answerer
 	Settings               *integration.Settings
 	ReadQuery              func(path string) ([]byte, error) // of a query file that the settings name
-	Natives                []integration.Native
+	Natives                []integration.DryRunner
 	Edited                 func(integration string) []string // edits of head to its rules; nil: there are none
 	Dependences            Dependences                       // nil: not known
 	Traces                 Traces                            // nil: there are none

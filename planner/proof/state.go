@@ -40,7 +40,7 @@ func (c *prover) declared(it integration.Integration) (*desired, error) {
 
 // nativeState returns the desired state of a native integration. Queries and shards of the
 // settings go before its own.
-func nativeState(it integration.Integration, n integration.Native, declared *desired) *desired {
+func nativeState(it integration.Integration, n integration.DryRunner, declared *desired) *desired {
 	state := integration.StateOf(n, it)
 	if state == nil || declared != nil {
 		return declared

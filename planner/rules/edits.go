@@ -80,7 +80,7 @@ type Input struct {
 	// Named returns the paths of files and links of either side that the words of the command of an
 	// integration name; nil: that is not known.
 	Named   func(integration string) []string
-	Natives []integration.Native // they read no files of the repository
+	Natives []integration.DryRunner // they read no files of the repository
 	// Reads returns which files the runs of an integration read; nil: that is not known.
 	Reads func(integration string) Reads
 	// CanPlan tells why no plan can be made of head with these settings; nil when it can.

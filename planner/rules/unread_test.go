@@ -22,7 +22,7 @@ func TestUnread(t *testing.T) {
 	for _, tt := range []struct {
 		name, settings string
 		reads          func(string) rules.Reads
-		natives        []integration.Native
+		natives        []integration.DryRunner
 		want, runs     bool
 	}{
 		{"no run was recorded", exec, nobody, nil, true, false},
@@ -30,10 +30,10 @@ func TestUnread(t *testing.T) {
 		{"a run was recorded", exec, recorded, nil, false, false},
 		{"it may use no file", exec + "programs: none\n", nobody, nil, false, false},
 		{"it is started by no command", "version: 1\n", nobody, nil, false, false},
-		{"a native", exec, nobody, []integration.Native{namedNative{}}, false, false},
+		{"a native", exec, nobody, []integration.DryRunner{namedNative{}}, false, false},
 		{"strict", exec + "reads: strict\n", nobody, nil, true, true},
 		{"strict, and a run was recorded", exec + "reads: strict\n", recorded, nil, false, false},
-		{"strict, and a native", exec + "reads: strict\n", nobody, []integration.Native{namedNative{}}, false, false},
+		{"strict, and a native", exec + "reads: strict\n", nobody, []integration.DryRunner{namedNative{}}, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			base, head := map[string]string{"data/y": "1"}, map[string]string{"data/y": "2"}

@@ -50,7 +50,7 @@ func TestNativeAnnouncesEffects(t *testing.T) {
 	task := plan.Task{ID: "it", Integration: "warehouse-stock", Shard: "harbor", Native: true}
 	finder := effects.NewFinder(settings.For("a").Effects, mask.New(nil))
 	var log bytes.Buffer
-	all := runner{process: wrapper.Process{Open: open}, Environment: Environment{Settings: settings, Natives: []integration.Native{n}, Effects: func(plan.Task) *effects.Finder { return finder }}}
+	all := runner{process: wrapper.Process{Open: open}, Environment: Environment{Settings: settings, Natives: []integration.DryRunner{n}, Effects: func(plan.Task) *effects.Finder { return finder }}}
 	if err := all.Run(t.Context(), task, &log); err != nil || log.String() != "would drop the lamp of harbor\n" {
 		t.Errorf("got %q, %v", log.String(), err)
 	}
@@ -62,7 +62,7 @@ func TestNativeAnnouncesEffects(t *testing.T) {
 
 	// Without somebody who looks for effects it runs all the same, and its error counts.
 	n.failure = errors.New("no target")
-	all.Natives, all.Effects = []integration.Native{n}, nil
+	all.Natives, all.Effects = []integration.DryRunner{n}, nil
 	if err := all.Run(t.Context(), task, io.Discard); !errors.Is(err, n.failure) {
 		t.Errorf("got %v, want %v", err, n.failure)
 	}

@@ -66,7 +66,7 @@ func TestFindingsFailTask(t *testing.T) {
 			var late func()
 			n := reporter{native{name: "it"}, c.findings, c.failure, func(report func()) { late = report }}
 			all := runner{process: wrapper.Process{Open: open}, Environment: Environment{
-				Settings: &integration.Settings{}, Natives: []integration.Native{n}, Findings: func(plan.Task) *findings.Collection { return collection }}}
+				Settings: &integration.Settings{}, Natives: []integration.DryRunner{n}, Findings: func(plan.Task) *findings.Collection { return collection }}}
 			err := all.Run(t.Context(), plan.Task{ID: "it", Integration: "it", Native: true}, io.Discard)
 			var config *wrapper.ConfigError
 			var transient *wrapper.TransientError

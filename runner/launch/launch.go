@@ -39,7 +39,7 @@ type Environment struct {
 	// WritesInPlace is told of a task that writes into a file that it can only replace.
 	WritesInPlace func(plan.Task)
 	Temp          string // the folder for private config files; "" is that of the system
-	Natives       []integration.Native
+	Natives       []integration.DryRunner
 	// Observe starts an attempt of a task and returns the observer of its queries; nil observes nothing.
 	Observe func(task string) func(server.Exchange)
 	// HandOut is told at each start of a task which values the task is given; nil is told nothing.

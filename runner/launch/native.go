@@ -47,7 +47,7 @@ func (r runner) Run(ctx context.Context, task plan.Task, log io.Writer) error {
 
 // runNative makes the dry run of a native integration. It sends its queries to a server of its
 // own, which allows only the schemas of its definition, as the server of a process does.
-func (r runner) runNative(ctx context.Context, n integration.Native, task plan.Task, log io.Writer,
+func (r runner) runNative(ctx context.Context, n integration.DryRunner, task plan.Task, log io.Writer,
 	finder *effects.Finder) (failure error) {
 	endpoint, err := r.process.Open(ctx, task)
 	if err != nil {

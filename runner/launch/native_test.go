@@ -64,7 +64,7 @@ func TestNative(t *testing.T) {
 		{"other", "", "", "no native integration", true},
 	} {
 		var log bytes.Buffer
-		runner := runner{process: wrapper.Process{Open: open}, Environment: Environment{Settings: &integration.Settings{}, Natives: []integration.Native{native{c.name, c.query}}}}
+		runner := runner{process: wrapper.Process{Open: open}, Environment: Environment{Settings: &integration.Settings{}, Natives: []integration.DryRunner{native{c.name, c.query}}}}
 		err := runner.Run(context.Background(), task, io.Writer(&log))
 		var config *wrapper.ConfigError
 		if log.String() != c.want || errors.As(err, &config) != c.config ||

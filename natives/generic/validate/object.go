@@ -21,7 +21,7 @@ func (w *walk) unknown(name string, at place, names [][]string) {
 	if near := w.near.find(name, names...); near != "" {
 		message += fmt.Sprintf("; do you mean %q?", near)
 	} else if slices.ContainsFunc(names, func(some []string) bool { return len(some) > 0 }) {
-		message += "; planner api show lists all"
+		message += "; reconciler api show lists all"
 	}
 	w.mistake(CodeUnknown, at, nil, "%s", message)
 }

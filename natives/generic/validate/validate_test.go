@@ -70,7 +70,7 @@ func TestMistakes(t *testing.T) {
 	}{
 		{"none", `{` + required + `}}`, validate.Body{}, nil},
 		{"an unknown property", `{` + required + `, "colour": "red"}}`, validate.Body{}, []string{`error VAL_UNKNOWN /properties/colour: the type has no such property; do you mean "color"?`}},
-		{"far from any", `{` + required + `, "xyzzyplugh": 1}}`, validate.Body{}, []string{`error VAL_UNKNOWN /properties/xyzzyplugh: the type has no such property; planner api show lists all`}},
+		{"far from any", `{` + required + `, "xyzzyplugh": 1}}`, validate.Body{}, []string{`error VAL_UNKNOWN /properties/xyzzyplugh: the type has no such property; reconciler api show lists all`}},
 		{"another case", `{` + required + `}, "Tags": {}}`, validate.Body{}, []string{`error VAL_UNKNOWN /Tags: the type has no such property; do you mean "tags"?`}},
 		{"any tag", `{` + required + `}, "tags": {"a/b": "1"}}`, validate.Body{}, nil},
 		{"a tag that is no text", `{` + required + `}, "tags": {"a/b": 1}}`, validate.Body{}, []string{`error VAL_TYPE /tags/a~1b: it is a whole number and must be a string`}},

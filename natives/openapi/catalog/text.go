@@ -90,7 +90,7 @@ func (p *Page) Text(w io.Writer) error {
 	out.lists(p.Properties)
 	if p.IsCut {
 		out.line("")
-		out.line("There are more properties than are listed. planner api explain knows them all.")
+		out.line("There are more properties than are listed. reconciler api explain knows them all.")
 	}
 	return out.err
 }

@@ -77,7 +77,7 @@ func (x *Index) unknown(text string) error {
 		return &openapi.Error{Code: openapi.CodeVersion, Place: text,
 			Message: fmt.Sprintf("there is no version %q; there is %s", version, strings.Join(same, ", "))}
 	}
-	message := "no specification has this type; planner api types lists all"
+	message := "no specification has this type; reconciler api types lists all"
 	if near := nearest(name, names); near != "" {
 		message = fmt.Sprintf("no specification has this type; do you mean %q?", near)
 	}

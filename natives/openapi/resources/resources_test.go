@@ -96,7 +96,7 @@ func TestFind(t *testing.T) {
 		{"A.B/things", "", "", "VERSION_UNKNOWN A.B/things: there are several versions; choose one of A.B/things@1, A.B/things@2"},
 		{"A.B/things@3.x", "", "", `there is no version "3`},
 		{"A.B/thing.x", "", "", `TYPE_UNKNOWN A.B/thing.x: no specification has this type; do you mean "A.B/things"?`},
-		{"quite/another", "", "", "no specification has this type; planner api types lists all"},
+		{"quite/another", "", "", "no specification has this type; reconciler api types lists all"},
 		{strings.Repeat("x", 10000), "", "", "TYPE_UNKNOWN"},
 	} {
 		types, path, err := x.Split(test.text)

@@ -33,6 +33,9 @@ type deployer struct{ services Services }
 // Name implements [integration.Native].
 func (deployer) Name() string { return Name }
 
+// Close implements [io.Closer]: it removes the files of its repositories.
+func (d deployer) Close() error { return services.Close(d.services.Repositories) }
+
 // CheckSettings implements [integration.Checker].
 func (deployer) CheckSettings(own integration.OwnSettings) error {
 	_, err := readSettings(own)

@@ -103,7 +103,7 @@ func planned(t *testing.T, base, head *saastest.World) (map[string]bool, bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := planner.Input{BaseRef: "base", HeadRef: "head", Settings: settings, Natives: []integration.Native{New(Services{})}}
+	in := planner.Input{BaseRef: "base", HeadRef: "head", Settings: settings, Natives: []integration.DryRunner{New(Services{})}}
 	if in.Base, err = bundle.Parse(base.Bundle(t), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
@@ -33,6 +34,9 @@ func New(of Services) integration.Native { return native{of} }
 
 // Name implements [integration.Native].
 func (native) Name() string { return Name }
+
+// Close implements [io.Closer]: it removes the files of its repositories.
+func (n native) Close() error { return services.Close(n.services.Repositories) }
 
 // CheckSettings implements [integration.Checker].
 func (native) CheckSettings(own integration.OwnSettings) error {

@@ -43,6 +43,9 @@ func New(of Services) integration.Native { return native{of} }
 // Name implements [integration.Native].
 func (native) Name() string { return Name }
 
+// Close implements [io.Closer]: it removes the files of its repositories.
+func (n native) Close() error { return services.Close(n.services.Repositories) }
+
 // CheckSettings implements [integration.Checker].
 func (native) CheckSettings(own integration.OwnSettings) error {
 	_, err := readSettings(own)

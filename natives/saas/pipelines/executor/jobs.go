@@ -8,7 +8,7 @@ import (
 	"github.com/app-sre/prcheck/natives/saas/pipelines/decide"
 )
 
-// Jobs starts a Job for each run: runner reconcile for one cell.
+// Jobs starts a Job for each run: reconciler run for one cell.
 type Jobs struct {
 	Clusters Clusters
 	JobSettings

@@ -1,0 +1,129 @@
+package planner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner/peer"
+	"github.com/app-sre/prcheck/source"
+)
+
+// verifyFlags are the flags of verify.
+type verifyFlags struct {
+	plan, page, server string
+	form               cli.Choice
+	in                 change.Inputs
+}
+
+func verifyCommand(env cli.Env, natives []integration.DryRunner) *cobra.Command {
+	f := verifyFlags{form: cli.OneOf("text", "json"), in: change.Inputs{Natives: natives}}
+	cmd := &cobra.Command{
+		Use:   "verify --plan FILE --base REF --head REF [--config FILE] [--server URL]",
+		Short: "Replay every skip of a plan from the two bundles",
+		Long: `verify proves once more what a plan leaves out, the slow way and by other code
+than that which made the plan: both bundles are decoded as a whole, all queries
+are answered as a whole, and all rules are asked anew. Exit code 1 and a list
+when something is left out that cannot be proven. What was left out by traces or
+earlier results is proven by the --state that the plan was made with.
+
+These things are taken as they are: how bundles are split into files, the settings
+and what head edits of the rules, answers to GraphQL queries, and how work is divided
+into tasks.
+
+With --server a running qontract-server is asked each query on which a skip rests,
+on both bundles, and its answers are compared with prcheck's own. So answers need
+not be taken as they are. The server must have loaded both bundle files. Another
+answer refutes the skip (exit code 1). A question that the server does not answer
+leaves the skip believed at most (exit code 3). The variable PRCHECK_AUTHORIZATION
+is sent as the Authorization header.
+
+With --html the proof of each skip is a page for a person: both sides, what the
+integration reads, what of that differs, and what that rules out.`,
+		Example: `  planner verify --plan plan.json --base base.json --head head.json --config prcheck.yaml
+  planner verify --plan plan.json --base base.json --head head.json --html proof.html
+  planner verify --plan plan.json --base base.json --head head.json --server http://127.0.0.1:4000 --format json | jq .server`,
+		Args: cli.Takes(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return verify(git.Pin(cmd.Context()), env, f)
+		},
+	}
+	cmd.Flags().StringVar(&f.plan, "plan", "", "plan to verify (required)")
+	cmd.Flags().StringVar(&f.page, "html", "", "file that gets a page with the proof of each skip; - is stdout, in place of the text")
+	cmd.Flags().Var(&f.form, "format", "how to write the proof to stdout: text or json")
+	addServerFlag(cmd, &f.server)
+	addInputFlags(cmd, &f.in)
+	return cmd
+}
+
+// verify checks the plan of a file and writes the proof, also to a page if that has a name.
+func verify(ctx context.Context, env cli.Env, f verifyFlags) error {
+	if f.page == "-" && f.form.String() != "text" {
+		return cli.Usage(errors.New("--html - writes the page in place of the text: give the page a file, or leave --format out"))
+	}
+	p, err := source.ReadPlan(f.plan)
+	if err != nil {
+		return err
+	}
+	in, err := f.in.Complete(ctx, env)
+	if err != nil {
+		return err
+	}
+	at, err := in.Peer(env, f.server)
+	if err != nil {
+		return err
+	}
+	in.Writes, in.Plan = []string{f.page}, p
+	opened, err := in.Open(ctx, env)
+	if err != nil {
+		return err
+	}
+	r, err := opened.Verify(ctx, p)
+	if err != nil {
+		return err
+	}
+	var answers *peer.Answers
+	if at != nil {
+		if answers, r, err = opened.AskPeer(ctx, at, r, tellProgress(env.Stderr, time.Now)); err != nil {
+			return err
+		}
+	}
+	if err := writeProofPage(ctx, env, f.page, opened, p, r, answers); err != nil {
+		return err
+	}
+	switch {
+	case f.page == "-":
+	case f.form.String() == "json":
+		err = writeProofJSON(env.Stdout, p, r, answers)
+	default:
+		err = writeProof(env.Stdout, p, r, answers)
+	}
+	if err != nil {
+		return err
+	}
+	if len(r.Refuted) > 0 {
+		hintAtState(env.Stderr, opened, p)
+		return cli.ErrFailed
+	}
+	return unasked(answers)
+}
+
+// hintAtState says what is missing when a plan that rests on a state is verified without one.
+func hintAtState(w io.Writer, opened *change.Change, p *plan.Plan) {
+	if opened.State == nil && slices.ContainsFunc(p.Integrations, usesState) {
+		_, _ = fmt.Fprintln(w, "planner: the plan leaves out what traces or earlier results prove: give the --state that it was made with") // only a hint
+	}
+}
+
+// usesState reports whether a decision is proven by traces or by earlier results.
+func usesState(d plan.Decision) bool { return len(d.Evidence.Traces)+len(d.Evidence.Passed) > 0 }

@@ -1,0 +1,240 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/mask"
+	"github.com/app-sre/prcheck/natives/rounds"
+	"github.com/app-sre/prcheck/natives/systems"
+	"github.com/app-sre/prcheck/runner/launch"
+	"github.com/app-sre/prcheck/source"
+	"github.com/app-sre/prcheck/state"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	rounds.Options
+	bundle, config, state, journal, metrics string
+	dryRun, noDryRun, finished, noCache     bool
+	form                                    cli.Choice
+}
+
+// gcPercent is how much garbage may stand beside the memory in use. A round makes much of it from
+// little that lasts, so the default of Go, 100, costs a fifth of its CPU.
+const gcPercent = 400
+
+func runCommand(env cli.Env, natives []integration.Native) *cobra.Command {
+	f := runFlags{form: cli.OneOf("text", "json")}
+	cmd := &cobra.Command{
+		Use:   "run [NAME] --bundle REF [flags]",
+		Short: "Make the world as the data say, with a native integration",
+		Long: `run runs the native integration of a definition outside of a plan. It is a dry run
+unless --no-dry-run says otherwise: then nothing is written, and the report says what
+would be done. In the pipeline of a merge request nothing else is possible.
+
+A round opens the bundle, refuses one that is older than that of the last round, and
+reports on stdout; the log goes to stderr. With --every there are rounds until the
+process is told to end, each with the newest bundle and settings; a failed round is
+followed by the next one after the usual pause.
+
+With --state a round that writes holds a lease, so that two runs of one integration and
+shard rarely act at once, and remembers what it made.
+
+The variables that deployments of qontract-reconcile set count where no flag is given:
+DRY_RUN (--dry-run, --no-dry-run, true or false), SLEEP_DURATION_SECS and RUN_ONCE (for
+--every), SHARD_KEY (for --shard), SHARDS and SHARD_ID (for --static). Without NAME it is
+the process of such a deployment: INTEGRATION_NAME is the name, INTEGRATION_EXTRA_ARGS has
+further flags, and metrics are served at :9090.
+
+After ctrl-C or SIGTERM no new step starts, the step that runs has 20 seconds to end,
+and what was done so far is reported.
+
+Exit codes: 0 done; 1 something failed or was refused, or the data have mistakes, and the
+rest is done; 2 wrong usage; 3 nothing could be done, or a round was interrupted. With
+--every it is 0 if the process was told to end between two rounds.`,
+		Example: `  reconciler run openshift-namespaces --bundle git:main --config base:prcheck.yaml
+  reconciler run openshift-namespaces --bundle bundle.json --state s3://memory/prcheck --no-dry-run
+  reconciler run openshift-namespaces --bundle https://qontract.example/graphql --state state --no-dry-run --every 15m --metrics :9090
+  reconciler run openshift-namespaces --bundle git:main --finished
+  INTEGRATION_NAME=openshift-namespaces SLEEP_DURATION_SECS=300 reconciler run --bundle https://qontract.example/graphql`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return cli.Takes("NAME")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				name, err := f.fillProcess(cmd.Flags(), env.Getenv)
+				if err != nil {
+					return cli.Usage(err)
+				}
+				args = []string{name}
+			}
+			if err := f.complete(cmd.Flags().Changed, env.Getenv); err != nil {
+				return cli.Usage(err)
+			}
+			return f.run(cmd.Context(), env, natives, args[0])
+		},
+	}
+	f.register(cmd.Flags())
+	f.registerRounds(cmd.Flags())
+	return cmd
+}
+
+// registerRounds adds the flags that only run has.
+func (f *runFlags) registerRounds(flags *pflag.FlagSet) {
+	flags.DurationVar(&f.Every, "every", 0, "pause between two rounds, such as 15m, to which up to a tenth is added (default: one round)")
+	flags.BoolVar(&f.Approve.Adopt, "adopt", false, "put the mark of the integration on things of the data that exist without one, and do nothing else")
+	flags.StringArrayVar(&f.Approve.Deletions, "confirm-deletions", nil, "`digest` of deletions that the gate refused and that are allowed for this run (repeatable)")
+	flags.BoolVar(&f.finished, "finished", false, "list the entries of the data that are done with and can be removed, and nothing else")
+	flags.StringVar(&f.metrics, "metrics", "", "address to serve /metrics and /healthz at, such as :9090 (default: none)")
+}
+
+// register adds the flags that all commands have which run a native integration.
+func (f *runFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.bundle, "bundle", "", "the data that are to become true: a bundle file, git:REV, dir:PATH, s3://BUCKET/KEY, or http(s)://SERVER/graphql for the newest bundle of a running qontract-server (required)")
+	flags.StringVar(&f.config, "config", "", "settings: a file, base:PATH of --bundle git:REV, or git:REV[@DIR]:PATH (default prcheck.yaml, if it exists)")
+	flags.StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what was made and has the leases (default: nothing is remembered)")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "write nothing, and say what would be done (the default)")
+	flags.BoolVar(&f.noDryRun, "no-dry-run", false, "write")
+	flags.StringVar(&f.Shard, "shard", "", "key of the shard to work on (default: all shards)")
+	flags.Var(&f.Static, "static", "static shard to work on, such as 1/3 for the first of three (default: everything)")
+	flags.BoolVar(&f.AllowOlder, "allow-older", false, "allow a bundle that is older than that of the last run, for this run")
+	flags.Var(&f.form, "format", "format of the report: text, or json (one line for each round)")
+	flags.StringVar(&f.journal, "journal", "", "file to which each step is appended as a line of JSON when it ends (default: none)")
+	flags.DurationVar(&f.Timeout, "timeout", time.Hour, "longest time of a round")
+	flags.DurationVar(&f.Wait, "wait", 2*time.Minute, "how long a round waits for another run of the same integration and shard")
+	flags.IntVar(&f.Workers, "jobs", 8, "how many things are read or written at once")
+	flags.BoolVar(&f.noCache, "no-cache", false, "do not cache the bundle of a checkout")
+}
+
+func (f *runFlags) run(ctx context.Context, env cli.Env, natives []integration.Native, name string) (err error) {
+	if env.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	}
+	if err := change.CheckPaths(ctx, env, change.Paths{Files: []string{f.journal}}); err != nil {
+		return err
+	}
+	in, err := f.input(ctx, env, natives, name)
+	if err != nil {
+		return err
+	}
+	if f.journal != "" {
+		if in.Journal, err = rounds.OpenJournal(f.journal, name); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, in.Journal.Close()) }()
+	}
+	return f.serve(ctx, env, in)
+}
+
+// input returns what rounds work with, as the flags say.
+func (f *runFlags) input(ctx context.Context, env cli.Env, natives []integration.Native, name string) (rounds.Input, error) {
+	settings, err := source.OpenSettings(ctx, f.config, f.bundle)
+	if err != nil {
+		return rounds.Input{}, err
+	}
+	open := source.In(env).With(settings)
+	if f.noCache {
+		open.Cache = ""
+	}
+	in := rounds.Input{
+		Integration: name, Natives: natives, Settings: f.settings(settings.Settings), Log: env.Stderr,
+		Connect: func(s *integration.Settings, learn func(string)) rounds.Systems {
+			return systems.New(systems.Options{Settings: s, Getenv: env.Getenv, Learn: learn}).For(name)
+		},
+		Masker: mask.New(launch.Environment{Settings: settings.Settings, Getenv: env.Getenv, Environ: env.Environ}.Secrets(nil)),
+	}
+	if in.Data, err = rounds.NewSource(open, f.bundle); err != nil {
+		return in, err
+	}
+	flag := change.StateFlag{Place: f.state, Access: state.Reading, Settings: settings, Base: f.bundle}
+	if f.Writes {
+		flag.Access = state.Writing
+	}
+	in.State, err = change.OpenState(ctx, env, flag)
+	return in, err
+}
+
+// settings returns the function that reads the settings of a round. Settings that did not change
+// are the same ones again.
+func (f *runFlags) settings(last *integration.Settings) func(context.Context) (*integration.Settings, error) {
+	return func(ctx context.Context) (*integration.Settings, error) {
+		now, err := source.OpenSettings(ctx, f.config, f.bundle)
+		if err == nil && now.Digest() != last.Digest() {
+			last = now.Settings
+		}
+		return last, err
+	}
+}
+
+// serve makes the rounds, and serves metrics meanwhile.
+func (f *runFlags) serve(ctx context.Context, env cli.Env, in rounds.Input) error {
+	if f.metrics == "" {
+		return f.rounds(ctx, env, in)
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", f.metrics)
+	if err != nil {
+		return fmt.Errorf("serving metrics: %w; choose another address with --metrics", err)
+	}
+	in.Monitor = rounds.NewMonitor(in.Integration, f.Options)
+	_, _ = fmt.Fprintf(env.Stderr, "reconciler: metrics at http://%s/metrics\n", listener.Addr()) // only a note
+	return in.Monitor.Serve(listener, func() error { return f.rounds(ctx, env, in) })
+}
+
+// rounds makes the rounds and writes their reports.
+func (f *runFlags) rounds(ctx context.Context, env cli.Env, in rounds.Input) error {
+	last, err := rounds.New(in, f.Options).Run(ctx, func(r *rounds.Report) error {
+		write := r.WriteText
+		switch isJSON := f.form.String() == "json"; {
+		case f.Status && isJSON:
+			write = r.WriteStatusJSON
+		case f.Status:
+			write = r.WriteStatus
+		case f.finished && isJSON:
+			write = r.WriteFinishedJSON
+		case f.finished:
+			write = r.WriteFinished
+		case isJSON:
+			write = r.WriteJSON
+		}
+		if err := write(env.Stdout); err != nil {
+			return fmt.Errorf("writing the report: %w", err)
+		}
+		if f.finished && r.Outcome == rounds.Failed {
+			_, _ = fmt.Fprintln(env.Stderr, "reconciler: the run has errors, so the list may not be whole: leave out --finished to see them") // only a note
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case last == nil || f.Every > 0 && last.Outcome != rounds.Interrupted:
+		return nil // it was told to end between two rounds
+	case last.Misused:
+		return cli.Told(cli.ExitUsage)
+	}
+	switch last.Outcome {
+	case rounds.Done:
+		return nil
+	case rounds.Failed:
+		return cli.ErrFailed
+	case rounds.Interrupted:
+		return ctx.Err()
+	default:
+		return cli.Told(cli.ExitTrouble)
+	}
+}

@@ -1,0 +1,178 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/runner"
+	"github.com/app-sre/prcheck/runner/guard"
+	"github.com/app-sre/prcheck/source"
+	"github.com/app-sre/prcheck/state"
+)
+
+type precheckFlags struct {
+	executionFlags
+	audit                    auditFlags
+	in                       change.Inputs
+	validate                 cli.Choice
+	repo, planOut, out, html string
+	form                     cli.Choice
+	look                     look
+	ci                       ciFiles
+	isStateGiven             bool
+}
+
+func precheckCommand(env cli.Env, natives []integration.DryRunner) *cobra.Command {
+	f := precheckFlags{in: change.Inputs{Natives: natives}, form: formats(), look: newLook(), validate: change.Validation()}
+	cmd := &cobra.Command{
+		Use:   "precheck [flags]",
+		Short: "Plan, run and report in one command",
+		Long: `precheck decides which integrations must be dry-run for a change, runs them and reports
+their results.
+
+Without --base and --head, base is the commit where HEAD left the branch that it will be
+merged into, and head is the working tree with all uncommitted changes. In a GitLab job,
+base and head are the commits that the variables of the job name, and the settings are
+read from base. If the changed files contain mistakes, they are reported with file, line
+and column, and nothing runs.
+
+Outside of a job each checkout has a state in the user's cache: what tasks asked and how long
+they took helps the next precheck, and a task that passed within the last 10 minutes with the
+same inputs is not run again. The first line of the report says so. --no-reuse runs such tasks,
+--state none also all that is proven by what tasks asked, and --state names another state.
+
+After ctrl-C the running tasks are stopped, the results so far are reported, and the exit
+code is 3.`,
+		Example: `  runner precheck
+  runner precheck --no-reuse
+  runner precheck --state none
+  runner precheck --base git:v1 --html report.html
+  runner precheck --base base.json --head head.json --config prcheck.yaml
+  runner precheck --base base.json --head head.json --format markdown > report.md
+  runner precheck --base base.json --head head.json --html report.html`,
+		Args: cli.Takes(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return guard.Run(cmd.Context(), env, guard.HeldFile{}, func(ctx context.Context, space guard.Workspace) error {
+				f.temp, f.isStateGiven = space.Folder, cmd.Flags().Changed("state")
+				return precheck(git.Pin(ctx), env, f)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&f.in.Base, "base", "", "the data before the change: a bundle file, git:REV, dir:PATH or s3://BUCKET/KEY (default: the commit where HEAD left the branch that it will be merged into)")
+	cmd.Flags().StringVar(&f.in.Head, "head", "", "the data with the change, as for --base (default: the working tree with all uncommitted changes)")
+	cmd.Flags().StringVar(&f.in.BaseDir, "base-dir", "", baseDirUsage)
+	cmd.Flags().StringVar(&f.repo, "repo", "", "folder of the checkout (default: the current one)")
+	cmd.Flags().StringVar(&f.in.Config, "config", "", "settings: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or in the checkout, if it exists)")
+	cmd.Flags().Var(&f.validate, "validate", "how much of head is checked for mistakes before anything runs; auto means changed in a checkout, and none for bundle files")
+	cmd.Flags().BoolVar(&f.in.NoCache, "no-cache", false, "use no cache: neither for the bundles of checkouts nor for the state of this one")
+	cmd.Flags().StringVar(&f.in.State, "state", "", precheckStateUsage)
+	cmd.Flags().BoolVar(&f.in.NoReuse, "no-reuse", false, "also run tasks that passed before with the same inputs")
+	cmd.Flags().StringVar(&f.planOut, "plan", "", "file for the plan (default: not kept)")
+	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default: not kept)")
+	cmd.Flags().Var(&f.form, "format", "format of the report: text, json or markdown")
+	f.look.register(cmd)
+	cmd.Flags().StringVar(&f.html, "html", "", "file for an additional report to open in a browser")
+	f.ci.register(cmd)
+	f.audit.register(cmd)
+	f.register(cmd)
+	return cmd
+}
+
+func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
+	if f.jobs < 0 {
+		return cli.Usage(errors.New("--jobs must not be negative"))
+	}
+	if err := f.audit.check(); err != nil {
+		return cli.Usage(err)
+	}
+	err := change.CheckPaths(ctx, env, change.Paths{
+		Files: append(f.ci.names(), f.planOut, f.out, f.html), Folders: []string{f.logs},
+	})
+	if err != nil {
+		return err
+	}
+	f.in.Writes = append(f.ci.names(), f.planOut, f.out, f.html)
+	if f.in, err = fromCheckout(ctx, env, f.in, f.repo); err != nil {
+		return err
+	}
+	f.in = f.withState(ctx, env)
+	f.in.Access = state.Writing
+	open, err := f.in.Opener(ctx, env)
+	if err != nil {
+		return err
+	}
+	f.in.Worlds = keeperIn(open, f.temp)
+	opened, err := f.in.OpenChecked(ctx, env, f.validate)
+	if err != nil {
+		return baseTrouble(ctx, env, f.in, err)
+	}
+	p, err := opened.Plan(ctx)
+	if err != nil {
+		return err
+	}
+	if f.planOut != "" {
+		if err := cli.WriteFile(f.planOut, func(w io.Writer) error { return plan.Write(w, p) }); err != nil {
+			return err
+		}
+	}
+	first := f.sayEarlier(env, p)
+	results, trouble := f.runAndAudit(ctx, env, opened, p)
+	if results == nil {
+		return trouble
+	}
+	if f.out != "" {
+		trouble = errors.Join(trouble, writeResults(env.Stdout, f.out, results))
+	}
+	open.Settings = opened.Settings
+	at := fileInputs{natives: f.in.Natives, open: open, headRef: f.in.Head, base: opened.Base, head: opened.Head, plan: p, results: results, report: report.New(p, results)}
+	return errors.Join(trouble, f.write(ctx, env, first, at))
+}
+
+// write writes the reports.
+func (f precheckFlags) write(ctx context.Context, env cli.Env, first string, at fileInputs) (trouble error) {
+	if !source.IsCheckout(at.headRef) {
+		at.repo = f.repo
+	}
+	done := context.WithoutCancel(ctx) // also after ctrl-C
+	at.locateFindings(done)
+	if f.html != "" {
+		trouble = at.writeHTML(done, env, f.html, report.Page{Plan: at.plan, Report: at.report, Log: logLinks(env, f.html, nil, at.results)})
+	}
+	trouble = errors.Join(trouble, f.ci.write(done, env, at))
+	if _, err := io.WriteString(env.Stdout, first); err != nil {
+		return errors.Join(trouble, err)
+	}
+	return errors.Join(trouble, writeReport(ctx, env, f.form.String(), f.look, at.report, at.results))
+}
+
+// runAndAudit runs a plan, and audits what it leaves out if the user asked for it. The results
+// are nil if nothing was run.
+func (f *precheckFlags) runAndAudit(ctx context.Context, env cli.Env, opened *change.Change, p *plan.Plan) (results *plan.Results, trouble error) {
+	places, err := placesOf(ctx, env, opened.Worlds, opened.Source(), f.in.Worlds)
+	if err != nil {
+		return nil, err
+	}
+	in := runner.Input{
+		Plan: p, Base: opened.Base, Head: opened.Head, Settings: opened.Settings, Natives: f.in.Natives,
+		Places: places, Programs: opened.Programs(), BaseSettings: opened.BaseSettings(ctx), State: opened.State, StateSize: f.stateSize(), Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ,
+	}
+	defer func() { trouble = errors.Join(trouble, places.Close()) }()
+	results, trouble = runner.Run(ctx, in, f.options(env))
+	if results != nil {
+		f.audit.add(ctx, env.Stderr, in, f.options(env), results, func() (of planner.Input, err error) {
+			err = opened.With(ctx, func(in planner.Input) error { of = in; return nil })
+			return of, err
+		})
+	}
+	return results, trouble
+}

@@ -1,0 +1,40 @@
+package runner
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/programs/moved"
+)
+
+// Main runs the program with the arguments of the process and these natives, and returns its exit
+// code. At the end it closes the natives that keep files.
+func Main(natives ...integration.DryRunner) int {
+	return cli.Main("runner", func(ctx context.Context, env cli.Env) error {
+		return errors.Join(Run(ctx, env, natives...), integration.Close(natives))
+	})
+}
+
+// Run runs the program in an environment.
+func Run(ctx context.Context, env cli.Env, natives ...integration.DryRunner) error {
+	root := &cobra.Command{
+		Use:   "runner",
+		Short: "Run the dry-runs of a plan and report their results",
+		Long: `runner runs the tasks of a plan that planner made, in parallel, and reports their
+results. Each task gets a server of its own on the loopback interface, which answers
+queries over both bundles. A task that is not in the plan does not run. It changes
+nothing: that is done by reconciler.
+
+Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
+3 the work could not be done.`,
+	}
+	root.AddCommand(runCommand(env, natives), precheckCommand(env, natives), reportCommand(env, natives), commentCommand(env), collectCommand(env), submitCommand(env), initCommand(env))
+	for was, is := range map[string]string{"reconcile": "run", "take-over": "take-over", "status": "status", "webhook": "webhook", "import": "import"} {
+		root.AddCommand(moved.Command(env, moved.Spelling{Program: "runner", Was: was, Is: is}))
+	}
+	return cli.Execute(ctx, env, root)
+}
