@@ -195,7 +195,7 @@ func FindNative[N DryRunner](natives []N, it Integration) (N, bool) {
 }
 
 // DryRunners returns natives as those who plan and dry-run know them.
-func DryRunners(natives []Native) []DryRunner {
+func DryRunners[N DryRunner](natives []N) []DryRunner {
 	out := make([]DryRunner, len(natives))
 	for i, n := range natives {
 		out[i] = n

@@ -5,11 +5,10 @@ package main
 import (
 	"os"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives"
 	"github.com/app-sre/prcheck/programs/planner"
 )
 
 func main() {
-	os.Exit(planner.Main(integration.DryRunners(natives.List(natives.Services{}))...))
+	os.Exit(planner.Main(natives.List(natives.Services{})...))
 }

@@ -5,12 +5,11 @@ package main
 import (
 	"os"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives"
 	"github.com/app-sre/prcheck/natives/connect"
 	"github.com/app-sre/prcheck/programs/runner"
 )
 
 func main() {
-	os.Exit(runner.Main(integration.DryRunners(natives.List(connect.Services()))...))
+	os.Exit(runner.Main(natives.List(connect.Services())...))
 }

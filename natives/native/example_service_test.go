@@ -58,7 +58,7 @@ func serve() *httptest.Server {
 func Example() {
 	service := serve()
 	defer service.Close()
-	shelves := newShelves(service.URL)
+	shelves := New(service.URL)
 	show := func(f integration.Finding) {
 		if f.Effect != nil {
 			fmt.Println(" ", f.Effect.Kind, f.Effect.Subject)

@@ -22,8 +22,8 @@ type warehouse struct {
 	Version string         `json:"version,omitempty"`
 }
 
-// newShelves returns the integration: one warehouse at a service for each warehouse of the data.
-func newShelves(service string) integration.Native {
+// New returns the integration: one warehouse at a service for each warehouse of the data.
+func New(service string) integration.Native {
 	return native.Make(native.Integration{
 		Name:  "warehouse-shelves",
 		Class: reconcile.Listing, // the service lists everything, with the marks

@@ -12,8 +12,9 @@ import (
 
 // Main runs the program with the arguments of the process and these natives, and returns its exit
 // code.
-func Main(natives ...integration.DryRunner) int {
-	return cli.Main("planner", func(ctx context.Context, env cli.Env) error { return Run(ctx, env, natives...) })
+func Main[N integration.DryRunner](natives ...N) int {
+	list := integration.DryRunners(natives)
+	return cli.Main("planner", func(ctx context.Context, env cli.Env) error { return Run(ctx, env, list...) })
 }
 
 // Run runs the program in an environment.

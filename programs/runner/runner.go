@@ -13,9 +13,10 @@ import (
 
 // Main runs the program with the arguments of the process and these natives, and returns its exit
 // code. At the end it closes the natives that keep files.
-func Main(natives ...integration.DryRunner) int {
+func Main[N integration.DryRunner](natives ...N) int {
+	list := integration.DryRunners(natives)
 	return cli.Main("runner", func(ctx context.Context, env cli.Env) error {
-		return errors.Join(Run(ctx, env, natives...), integration.Close(natives))
+		return errors.Join(Run(ctx, env, list...), integration.Close(natives))
 	})
 }
 
