@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 	"github.com/app-sre/prcheck/natives/manager"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
@@ -105,7 +106,7 @@ func deploy(t *testing.T, checkout string, cluster *kubetest.Server, remembered 
 	}
 	err = manager.New().Run(t.Context(), env, integration.Actors{State: remembered,
 		Cluster: func(context.Context, integration.ClusterRef) (integration.ClusterWriter, error) {
-			return kube.OpenWriter(access)
+			return writer.Open(access)
 		}})
 	if err != nil {
 		t.Fatal(err)

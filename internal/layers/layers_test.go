@@ -97,6 +97,9 @@ func TestCheck(t *testing.T) {
 		{"clusters take the usual transport", "natives/kube/a.go", `package kube; import "net/http"; var _ = http.DefaultTransport.RoundTrip`, []string{
 			"natives/kube/a.go:1: uses net/http.DefaultTransport; what natives send leaves through internal/outward"}},
 		{"clusters of submit", "runner/submit/jobs/a.go", `package jobs; import "k8s.io/client-go/rest"; var _ = rest.RESTClientFor`, nil},
+		{"a reader that may send anything", "natives/systems/a.go", "package systems; import \"" + module + "/internal/outward\"\nvar _ = outward.Anything", []string{
+			"natives/systems/a.go:2: uses " + module + "/internal/outward.Anything; only writers may send anything: natives/kube/writer, natives/writers"}},
+		{"a writer that may send anything", "natives/writers/a.go", "package writers; import \"" + module + "/internal/outward\"\nvar _ = outward.Anything", nil},
 		{"client of natives starts a program", "natives/systems/registry/a.go", `package registry; import "os"; var _ = os.StartProcess`, []string{
 			"natives/systems/registry/a.go:1: uses os.StartProcess; openers stand in the table of internal/layers with a reason"}},
 		{"client of natives connects", "natives/systems/registry/a.go", `package registry; import _ "net"`, []string{

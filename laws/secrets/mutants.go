@@ -84,8 +84,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "a token in a header", native: "integrations-manager", file: "natives/kube/request.go",
-		text:    `	req.Header.Set("Accept", cmp.Or(of.accept, "application/json"))`,
-		instead: `	req.Header.Set("Accept", cmp.Or(of.accept, "application/json")+";n="+c.token[:1])`,
+		text:    `	req.Header.Set("Accept", cmp.Or(of.Accept, "application/json"))`,
+		instead: `	req.Header.Set("Accept", cmp.Or(of.Accept, "application/json")+";n="+c.token[:1])`,
 	},
 	{
 		name: "a retry for some tokens of APIs", native: "generic", file: "internal/outward/transport.go",

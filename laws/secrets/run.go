@@ -23,6 +23,7 @@ import (
 	"github.com/app-sre/prcheck/natives"
 	"github.com/app-sre/prcheck/natives/rounds"
 	"github.com/app-sre/prcheck/natives/systems"
+	"github.com/app-sre/prcheck/natives/writers"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/bundle"
@@ -245,7 +246,7 @@ func (p prepared) round(ctx context.Context, list []integration.Native, store st
 		Settings: func(context.Context) (*integration.Settings, error) { return p.settings, nil },
 		Data:     data{of},
 		Connect: func(s *integration.Settings, learn func(string)) rounds.Systems {
-			return recorder{systems.New(systems.Options{Settings: s, Getenv: read.getenv, Learn: learn}).For(p.native), current.Load()}
+			return recorder{writers.Of(systems.New(systems.Options{Settings: s, Getenv: read.getenv, Learn: learn}).For(p.native)), current.Load()}
 		},
 	}, opts)
 	rep := r.Round(ctx)

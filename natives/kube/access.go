@@ -35,26 +35,17 @@ type Access struct {
 // Open returns what reads the objects of a cluster. It sends no request yet. Its connection
 // refuses to send anything but GET and HEAD.
 func Open(a Access) (*Objects, error) {
-	c, err := connect(a, nil)
+	c, err := Dial(a, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &Objects{c}, nil
 }
 
-// OpenWriter returns what reads and changes the objects of a cluster. It sends no request yet.
-func OpenWriter(a Access) (*Writer, error) {
-	c, err := connect(a, outward.Anything)
-	if err != nil {
-		return nil, err
-	}
-	return &Writer{Objects{c}}, nil
-}
-
 // OpenTrial returns what lets a cluster try writes. It sends no request yet. Its connection
 // refuses to send anything but GET and patches that the server does not keep.
 func OpenTrial(a Access) (*Trial, error) {
-	c, err := connect(a, isTrial)
+	c, err := Dial(a, isTrial)
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +65,8 @@ const (
 	maxManager     = 128      // the longest name that a server takes for a field manager
 )
 
-// A connection sends requests to one cluster.
-type connection struct {
+// A Connection sends requests to one cluster.
+type Connection struct {
 	cluster string
 	token   string
 	manager string
@@ -87,13 +78,19 @@ type connection struct {
 	known   discovery
 }
 
+// Manager returns the field manager to which belongs what is written.
+func (c *Connection) Manager() string { return c.manager }
+
+// Objects returns what reads the objects of the cluster.
+func (c *Connection) Objects() *Objects { return &Objects{c} }
+
 // A sender sends requests to one cluster.
 type sender interface {
 	Do(req *http.Request) (*http.Response, error)
 }
 
-// connect returns a connection, which sends GET and what else it may.
-func connect(a Access, may func(*http.Request) bool) (*connection, error) {
+// Dial returns a connection, which sends GET, HEAD and what else it may. It sends no request yet.
+func Dial(a Access, may func(*http.Request) bool) (*Connection, error) {
 	base, at, err := parseServer(a.Server)
 	manager := integration.FieldManager(a.Integration)
 	switch {
@@ -110,7 +107,7 @@ func connect(a Access, may func(*http.Request) bool) (*connection, error) {
 	}
 	server := outward.Party{At: at, May: may, Authorization: outward.Bearer(a.Token), Insecure: a.Insecure, Timeout: requestTime, Remedy: outward.NameInData}
 	pause := cmp.Or(a.Pause, firstPause)
-	return &connection{
+	return &Connection{
 		cluster: a.Name, token: a.Token, manager: manager, base: base, client: server.Client(),
 		limit:   flowcontrol.NewTokenBucketRateLimiter(requestsPerSec, requestsAtOnce),
 		retries: retry.Policy{Attempts: 4, FirstPause: pause, MaxPause: 10 * pause, Spread: time.Second, Within: time.Minute},

@@ -145,8 +145,8 @@ type groupList struct {
 // groups returns the groups below an address; nil if it is that of the core group and the server
 // does not list its kinds there.
 func (o *Objects) groups(ctx context.Context, path string) ([]group, error) {
-	of := call{method: http.MethodGet, verbs: "get", path: []string{path}, accept: aggregated}
-	raw, err := o.c.send(ctx, of)
+	of := Call{Method: http.MethodGet, Verbs: "get", Path: []string{path}, Accept: aggregated}
+	raw, err := o.c.Send(ctx, of)
 	if err != nil {
 		return nil, err
 	}
@@ -205,11 +205,11 @@ func (o *Objects) ask(ctx context.Context, group string, v *version) error {
 	if v.kinds != nil {
 		return nil
 	}
-	of := call{method: http.MethodGet, verbs: "get", path: []string{"api", v.name}}
+	of := Call{Method: http.MethodGet, Verbs: "get", Path: []string{"api", v.name}}
 	if group != "" {
-		of.path = []string{"apis", group, v.name}
+		of.Path = []string{"apis", group, v.name}
 	}
-	raw, err := o.c.send(ctx, of)
+	raw, err := o.c.Send(ctx, of)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package kube
+package kube_test
 
 import (
 	"errors"
@@ -8,16 +8,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
+
+	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 )
 
 var podDeployment = integration.Kind{Resource: deployment.Resource, Name: "Deployment", Namespaced: true}
 
 // tryKind asks for kinds that each server has.
-func tryKind(t *testing.T, _ world, w *Writer) {
+func tryKind(t *testing.T, _ world, w *writer.Writer) {
 	for _, c := range []struct {
 		apiVersion, kind string
 		want             integration.Kind
@@ -46,7 +48,7 @@ func tryKind(t *testing.T, _ world, w *Writer) {
 func TestKindOfOldServers(t *testing.T) {
 	s := kubetest.New(t)
 	s.Old = true
-	w, err := OpenWriter(Access{Name: "west", Server: s.URL, Token: s.Token, Integration: "shelves"})
+	w, err := writer.Open(kube.Access{Name: "west", Server: s.URL, Token: s.Token, Integration: "shelves"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,7 @@ func TestUnknownKinds(t *testing.T) {
 		{name: "a version that leads elsewhere", core: core, groups: `{"kind": "APIGroupList", "groups": [{"name": "route.openshift.io", "preferredVersion": {"version": "../v1"}}]}`, want: `a kind "Route"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := writer(t, func(w http.ResponseWriter, r *http.Request) {
+			w := westWriter(t, func(w http.ResponseWriter, r *http.Request) {
 				switch {
 				case r.URL.Path == "/api":
 					_, _ = io.WriteString(w, c.core)
@@ -110,7 +112,7 @@ func TestUnknownKinds(t *testing.T) {
 // installed it.
 func TestKindIsInstalled(t *testing.T) {
 	s := kubetest.New(t)
-	w, err := OpenWriter(Access{Name: "west", Server: s.URL, Token: s.Token, Integration: "shelves"})
+	w, err := writer.Open(kube.Access{Name: "west", Server: s.URL, Token: s.Token, Integration: "shelves"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +127,7 @@ func TestKindIsInstalled(t *testing.T) {
 	if err := look(); !errors.Is(err, integration.ErrNotThere) || len(s.Requests()) != 2 {
 		t.Errorf("at once: got %v after %q", err, s.Requests())
 	}
-	w.c.known.since = time.Now().Add(-2 * knownFor)
+	w.Connection().Forget()
 	if err := look(); err != nil {
 		t.Errorf("later: got %v", err)
 	}

@@ -1,4 +1,4 @@
-package kube
+package kube_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/client-go/util/flowcontrol"
+	"github.com/app-sre/prcheck/natives/kube"
 )
 
 // page returns one answer of a list of namespaces.
@@ -48,7 +48,7 @@ func TestListIsWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sent := 0
-			w := writer(t, func(w http.ResponseWriter, r *http.Request) {
+			w := westWriter(t, func(w http.ResponseWriter, r *http.Request) {
 				answer := c.pages[min(sent, len(c.pages)-1)]
 				sent++
 				if answer == expired {
@@ -67,14 +67,14 @@ func TestListIsWhole(t *testing.T) {
 // A server that has no last page is left at some time, and so is one with too many objects.
 func TestListEnds(t *testing.T) {
 	sent := 0
-	w := writer(t, func(w http.ResponseWriter, _ *http.Request) { sent++; _, _ = io.WriteString(w, pageOf("again", "9")) })
-	w.c.limit = flowcontrol.NewFakeAlwaysRateLimiter()
-	if _, err := w.List(t.Context(), namespaces, "", ""); err == nil || sent != maxPages {
+	w := westWriter(t, func(w http.ResponseWriter, _ *http.Request) { sent++; _, _ = io.WriteString(w, pageOf("again", "9")) })
+	w.Connection().Unlimit()
+	if _, err := w.List(t.Context(), namespaces, "", ""); err == nil || sent != kube.MaxPages {
 		t.Errorf("got %v after %d requests", err, sent)
 	}
 	sent = 0
 	large := pageOf("again", "9", strings.Repeat("x", 1<<19))
-	w = writer(t, func(w http.ResponseWriter, _ *http.Request) { sent++; _, _ = io.WriteString(w, large) })
+	w = westWriter(t, func(w http.ResponseWriter, _ *http.Request) { sent++; _, _ = io.WriteString(w, large) })
 	if _, err := w.List(t.Context(), namespaces, "", ""); err == nil || !strings.Contains(err.Error(), "more than 2 MB") || sent > 5 {
 		t.Errorf("got %v after %d requests", err, sent)
 	}
@@ -82,7 +82,7 @@ func TestListEnds(t *testing.T) {
 
 // Objects of other namespaces do not belong into the list of one.
 func TestListOfNamespace(t *testing.T) {
-	w := writer(t, func(w http.ResponseWriter, r *http.Request) {
+	w := westWriter(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/apis/apps/v1/namespaces/shop/deployments" {
 			t.Errorf("got %s", r.URL)
 		}

@@ -1,4 +1,4 @@
-package kube
+package kube_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
+
+	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 )
 
 // recorder notes requests and answers each with an object.
@@ -33,7 +36,7 @@ func TestMergeRequest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			w := writer(t, recorder(&got, object("apps/v1", "Deployment", "shop", "web", "")))
+			w := westWriter(t, recorder(&got, object("apps/v1", "Deployment", "shop", "web", "")))
 			if _, err := w.Merge(t.Context(), deployment, json.RawMessage(c.patch), was); err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +78,7 @@ func TestTakeFields(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			w := writer(t, recorder(&got, object("apps/v1", "Deployment", "shop", "web", `, "x": 1`)))
+			w := westWriter(t, recorder(&got, object("apps/v1", "Deployment", "shop", "web", `, "x": 1`)))
 			is, err := w.TakeFields(t.Context(), deployment, c.object, []string{"kubectl-client-side-apply", "oc"})
 			if err != nil {
 				t.Fatal(err)
@@ -114,7 +117,7 @@ func told(t *testing.T, request string) string {
 	for _, e := range is.Metadata.ManagedFields {
 		parts = append(parts, e.Manager+" "+e.Operation+" "+string(e.FieldsV1))
 	}
-	if value, has := is.Metadata.Annotations[lastApplied]; has && value == nil && len(is.Metadata.Annotations) == 1 {
+	if value, has := is.Metadata.Annotations["kubectl.kubernetes.io/last-applied-configuration"]; has && value == nil && len(is.Metadata.Annotations) == 1 {
 		parts = append(parts, "-annotation")
 	}
 	return strings.Join(parts, "; ")
@@ -123,7 +126,7 @@ func told(t *testing.T, request string) string {
 // Objects of a list do not say their type, and can be taken as well.
 func TestTakeFieldsOfList(t *testing.T) {
 	var got []string
-	w := writer(t, recorder(&got, object("apps/v1", "Deployment", "shop", "web", "")))
+	w := westWriter(t, recorder(&got, object("apps/v1", "Deployment", "shop", "web", "")))
 	listed := strings.NewReplacer(`"apiVersion": "apps/v1", "kind": "Deployment", `, "").Replace(string(readObject("", "oc Update replicas")))
 	if _, err := w.TakeFields(t.Context(), deployment, json.RawMessage(listed), []string{"oc"}); err != nil || len(got) != 1 {
 		t.Errorf("got %v, sent %q", err, got)
@@ -135,7 +138,7 @@ func TestTrialRequests(t *testing.T) {
 	var got []string
 	s := httptest.NewServer(recorder(&got, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop", "uid": "u"}}`))
 	defer s.Close()
-	k, err := OpenTrial(Access{Name: "west", Server: s.URL, Token: sesame, Integration: "shelves"})
+	k, err := kube.OpenTrial(kube.Access{Name: "west", Server: s.URL, Token: sesame, Integration: "shelves"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +149,7 @@ func TestTrialRequests(t *testing.T) {
 		}
 	}
 	const start = "PATCH " + oneWeb + "?dryRun=All&fieldManager=prcheck-shelves&fieldValidation=Strict application/apply-patch+yaml "
-	if len(got) != 2 || !strings.HasPrefix(got[0], start) || !strings.Contains(got[0], neverVersion) || got[1] != start+known {
+	if len(got) != 2 || !strings.HasPrefix(got[0], start) || !strings.Contains(got[0], kube.NeverVersion) || got[1] != start+known {
 		t.Errorf("got %q", got)
 	}
 	if _, err := k.TryApply(t.Context(), deployment, json.RawMessage(strings.Replace(wanted, "web", "x", 1))); err == nil || len(got) != 2 {
@@ -158,11 +161,11 @@ func TestTrialRequests(t *testing.T) {
 func TestTrialsKeepNothing(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("got %s %s", r.Method, r.URL) }))
 	defer s.Close()
-	k, err := OpenTrial(Access{Name: "west", Server: s.URL, Token: sesame, Integration: "shelves"})
+	k, err := kube.OpenTrial(kube.Access{Name: "west", Server: s.URL, Token: sesame, Integration: "shelves"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := Writer{Objects{k.c}}
+	w := writer.On(k.Connection())
 	_, create := w.Create(t.Context(), deployment, json.RawMessage(wanted))
 	_, apply := w.Apply(t.Context(), deployment, json.RawMessage(wanted))
 	_, merge := w.Merge(t.Context(), deployment, json.RawMessage(`{}`), was)
@@ -177,7 +180,7 @@ func TestTrialsKeepNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if answer, err := k.c.client.Do(req); err == nil {
+		if answer, err := k.Connection().Do(req); err == nil {
 			_ = answer.Body.Close()
 			t.Errorf("%s: it was sent", name)
 		}
@@ -200,7 +203,7 @@ func TestMergeTrouble(t *testing.T) {
 		"wrong field":     {422, `{"kind": "Status", "reason": "Invalid", "details": {"name": "web", "causes": [{"reason": "FieldValueInvalid", "field": "spec.selector"}]}}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := writer(t, func(w http.ResponseWriter, _ *http.Request) {
+			w := westWriter(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(c.code)
 				_, _ = io.WriteString(w, c.body)
 			})

@@ -14,7 +14,7 @@ import (
 )
 
 // Objects reads the objects of a cluster. It implements [integration.ClusterReader].
-type Objects struct{ c *connection }
+type Objects struct{ c *Connection }
 
 // A header has the fields that all objects and lists have.
 type header struct {
@@ -31,34 +31,34 @@ type header struct {
 
 // Get implements [integration.ClusterReader].
 func (o *Objects) Get(ctx context.Context, ref integration.ObjectRef) (json.RawMessage, error) {
-	of := call{method: http.MethodGet, verbs: "get", ref: ref}
+	of := Call{Method: http.MethodGet, Verbs: "get", Ref: ref}
 	if ref.Name == "" {
-		return nil, o.c.refuse(of, "the object has no name")
+		return nil, o.c.Refuse(of, "the object has no name")
 	}
-	return o.c.object(ctx, of)
+	return o.c.Object(ctx, of)
 }
 
 // Log implements [integration.LogReader].
 func (o *Objects) Log(ctx context.Context, namespace, pod, container string, limit int) ([]byte, error) {
-	return o.c.send(ctx, call{method: http.MethodGet, verbs: "get", accept: "text/plain, */*", path: []string{"api", "v1", "namespaces", namespace, "pods", pod, "log"},
-		query: url.Values{"container": {container}, "limitBytes": {strconv.Itoa(min(limit, o.c.largest))}}})
+	return o.c.Send(ctx, Call{Method: http.MethodGet, Verbs: "get", Accept: "text/plain, */*", Path: []string{"api", "v1", "namespaces", namespace, "pods", pod, "log"},
+		Query: url.Values{"container": {container}, "limitBytes": {strconv.Itoa(min(limit, o.c.largest))}}})
 }
 
-// object sends a request whose answer is the object that it names.
-func (c *connection) object(ctx context.Context, of call) (json.RawMessage, error) {
-	raw, err := c.send(ctx, of)
+// Object sends a request whose answer is the object that it names.
+func (c *Connection) Object(ctx context.Context, of Call) (json.RawMessage, error) {
+	raw, err := c.Send(ctx, of)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkObject(raw, of.ref); err != nil {
-		return nil, c.explain(of, &trouble{text: "the answer is not this object: " + err.Error()})
+	if err := CheckObject(raw, of.Ref); err != nil {
+		return nil, c.Wrong(of, "the answer is not this object: "+err.Error())
 	}
 	return raw, nil
 }
 
-// checkObject returns an error if raw is not the object that ref names, as it is kept.
-func checkObject(raw []byte, ref integration.ObjectRef) error {
-	is, err := checkName(raw, ref)
+// CheckObject returns an error if raw is not the object that ref names, as it is kept.
+func CheckObject(raw []byte, ref integration.ObjectRef) error {
+	is, err := nameOf(raw, ref)
 	if err == nil && (is.APIVersion == "" || is.Kind == "") {
 		err = errors.New("it does not say what it is")
 	}
@@ -68,9 +68,15 @@ func checkObject(raw []byte, ref integration.ObjectRef) error {
 	return err
 }
 
-// checkName returns an error if raw is another object than ref names. The objects of a list do
+// CheckName returns an error if raw is another object than ref names.
+func CheckName(raw []byte, ref integration.ObjectRef) error {
+	_, err := nameOf(raw, ref)
+	return err
+}
+
+// nameOf returns the header of an object, or an error if raw is another object than ref names. The objects of a list do
 // not say of which type they are.
-func checkName(raw []byte, ref integration.ObjectRef) (header, error) {
+func nameOf(raw []byte, ref integration.ObjectRef) (header, error) {
 	var is header
 	if err := json.Unmarshal(raw, &is); err != nil {
 		return is, err
@@ -109,18 +115,18 @@ func (o *Objects) List(ctx context.Context, of integration.Resource, namespace, 
 
 // list reads all pages of a list. They all show the cluster at the same moment.
 func (o *Objects) list(ctx context.Context, of integration.Resource, namespace, labels string) ([]json.RawMessage, error) {
-	get := call{method: http.MethodGet, verbs: "list", ref: integration.ObjectRef{Resource: of, Namespace: namespace},
-		query: url.Values{"limit": {strconv.Itoa(pageSize)}}}
+	get := Call{Method: http.MethodGet, Verbs: "list", Ref: integration.ObjectRef{Resource: of, Namespace: namespace},
+		Query: url.Values{"limit": {strconv.Itoa(pageSize)}}}
 	if labels != "" {
-		get.query.Set("labelSelector", labels)
+		get.Query.Set("labelSelector", labels)
 	}
 	all, size, at := []json.RawMessage{}, 0, ""
 	for range maxPages {
-		raw, err := o.c.send(ctx, get)
+		raw, err := o.c.Send(ctx, get)
 		if err != nil {
 			return nil, err
 		}
-		items, page, err := checkPage(raw, get.ref)
+		items, page, err := checkPage(raw, get.Ref)
 		if size += len(raw); err == nil && size > 2*o.c.largest {
 			err = fmt.Errorf("it has more than %d MB; name fewer objects with labels", 2*o.c.largest>>20)
 		}
@@ -134,7 +140,7 @@ func (o *Objects) list(ctx context.Context, of integration.Resource, namespace, 
 		if page.Continue == "" {
 			return all, nil
 		}
-		get.query.Set("continue", page.Continue)
+		get.Query.Set("continue", page.Continue)
 	}
 	return nil, o.c.explain(get, &trouble{text: fmt.Sprintf("the list has more than %d pages", maxPages)})
 }

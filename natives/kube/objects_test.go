@@ -1,4 +1,4 @@
-package kube
+package kube_test
 
 import (
 	"encoding/json"
@@ -9,15 +9,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/app-sre/prcheck/integration"
+
+	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 )
 
 var (
-	_ integration.ClusterReader = (*Objects)(nil)
-	_ integration.ClusterWriter = (*Writer)(nil)
-	_ integration.ClusterTrial  = (*Trial)(nil)
+	_ integration.ClusterReader = (*kube.Objects)(nil)
+	_ integration.ClusterWriter = (*writer.Writer)(nil)
+	_ integration.ClusterTrial  = (*kube.Trial)(nil)
 )
 
 // sesame is a token that must appear nowhere.
@@ -32,17 +34,16 @@ func namespace(name string) integration.ObjectRef {
 	return integration.ObjectRef{Resource: namespaces, Name: name}
 }
 
-// writer connects to a handler, for writing. It pauses shortly between attempts.
-func writer(t *testing.T, h http.HandlerFunc) *Writer {
+// westWriter connects to a handler, for writing. It pauses shortly between attempts.
+func westWriter(t *testing.T, h http.HandlerFunc) *writer.Writer {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	w, err := OpenWriter(Access{Name: "west", Server: s.URL, Token: sesame, Integration: "shelves"})
+	w, err := writer.Open(kube.Access{Name: "west", Server: s.URL, Token: sesame, Integration: "shelves"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.c.largest = 1 << 20
-	w.c.retries.FirstPause, w.c.retries.Spread = time.Millisecond, time.Millisecond
+	w.Connection().Hurry()
 	return w
 }
 
@@ -60,7 +61,7 @@ var was = integration.Preconditions{UID: "u-1", ResourceVersion: "7"}
 // The requests name manager and preconditions, and never force.
 func TestObjectRequests(t *testing.T) {
 	var got []string
-	w := writer(t, func(w http.ResponseWriter, r *http.Request) {
+	w := westWriter(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Method, r.URL, r.Header.Get("Content-Type"), body)))
 		if r.Header.Get("Authorization") != "Bearer "+sesame || r.Header.Get("Accept") != "application/json" || r.UserAgent() != "prcheck-shelves" {
@@ -101,7 +102,7 @@ func TestObjectRequests(t *testing.T) {
 
 // What cannot be sent is an error before anything is sent.
 func TestNotSent(t *testing.T) {
-	w := writer(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("got %s %s", r.Method, r.URL) })
+	w := westWriter(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("got %s %s", r.Method, r.URL) })
 	ctx := t.Context()
 	apply := func(ref integration.ObjectRef, object string) func() error {
 		return func() error { _, err := w.Apply(ctx, ref, json.RawMessage(object)); return err }
@@ -164,11 +165,11 @@ func TestNotSent(t *testing.T) {
 func TestReadersOnlyRead(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("got %s %s", r.Method, r.URL) }))
 	defer s.Close()
-	o, err := Open(Access{Name: "west", Server: s.URL, Token: sesame, Integration: "shelves"})
+	o, err := kube.Open(kube.Access{Name: "west", Server: s.URL, Token: sesame, Integration: "shelves"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := Writer{*o}
+	w := writer.On(o.Connection())
 	if _, err := w.Apply(t.Context(), deployment, json.RawMessage(wanted)); err == nil || !strings.Contains(err.Error(), "does not write sends no PATCH") {
 		t.Errorf("apply: got %v", err)
 	}
@@ -182,30 +183,30 @@ func TestReadersOnlyRead(t *testing.T) {
 
 func TestAccess(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*Access)
+		change func(*kube.Access)
 		want   string // "" for no error
 	}{
-		"https":                  {func(*Access) {}, ""},
-		"path":                   {func(a *Access) { a.Server = "https://proxy.example/clusters/c-1" }, ""},
-		"this machine":           {func(a *Access) { a.Server = "http://127.0.0.1:8001" }, ""},
-		"this machine, IPv6":     {func(a *Access) { a.Server = "http://[::1]:8001" }, ""},
-		"http":                   {func(a *Access) { a.Server = "http://west.example" }, "it must begin with https://"},
-		"host like this machine": {func(a *Access) { a.Server = "http://127.0.0.1.west.example" }, "it must begin with https://"},
-		"another scheme":         {func(a *Access) { a.Server = "ftp://west.example" }, "it must begin with https://"},
-		"no address":             {func(a *Access) { a.Server = "" }, "it must be https://HOST"},
-		"no host":                {func(a *Access) { a.Server = "https://:6443" }, "it must be https://HOST"},
-		"no URL":                 {func(a *Access) { a.Server = "https://[" }, "is no URL"},
-		"password":               {func(a *Access) { a.Server = "https://u:" + sesame + "@west.example" }, "it must be https://HOST"},
-		"query":                  {func(a *Access) { a.Server = "https://west.example?x" }, "it must be https://HOST"},
-		"no token":               {func(a *Access) { a.Token = "" }, "token is empty"},
-		"token of two lines":     {func(a *Access) { a.Token += "\nHost: x" }, "characters that no token has"},
-		"long name":              {func(a *Access) { a.Integration = strings.Repeat("x", 121) }, "more than 120 bytes"},
+		"https":                  {func(*kube.Access) {}, ""},
+		"path":                   {func(a *kube.Access) { a.Server = "https://proxy.example/clusters/c-1" }, ""},
+		"this machine":           {func(a *kube.Access) { a.Server = "http://127.0.0.1:8001" }, ""},
+		"this machine, IPv6":     {func(a *kube.Access) { a.Server = "http://[::1]:8001" }, ""},
+		"http":                   {func(a *kube.Access) { a.Server = "http://west.example" }, "it must begin with https://"},
+		"host like this machine": {func(a *kube.Access) { a.Server = "http://127.0.0.1.west.example" }, "it must begin with https://"},
+		"another scheme":         {func(a *kube.Access) { a.Server = "ftp://west.example" }, "it must begin with https://"},
+		"no address":             {func(a *kube.Access) { a.Server = "" }, "it must be https://HOST"},
+		"no host":                {func(a *kube.Access) { a.Server = "https://:6443" }, "it must be https://HOST"},
+		"no URL":                 {func(a *kube.Access) { a.Server = "https://[" }, "is no URL"},
+		"password":               {func(a *kube.Access) { a.Server = "https://u:" + sesame + "@west.example" }, "it must be https://HOST"},
+		"query":                  {func(a *kube.Access) { a.Server = "https://west.example?x" }, "it must be https://HOST"},
+		"no token":               {func(a *kube.Access) { a.Token = "" }, "token is empty"},
+		"token of two lines":     {func(a *kube.Access) { a.Token += "\nHost: x" }, "characters that no token has"},
+		"long name":              {func(a *kube.Access) { a.Integration = strings.Repeat("x", 121) }, "more than 120 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := Access{Name: "west", Server: "https://west.example:6443", Token: sesame, Integration: "shelves"}
+			a := kube.Access{Name: "west", Server: "https://west.example:6443", Token: sesame, Integration: "shelves"}
 			c.change(&a)
-			_, err := Open(a)
-			_, errOfWriter := OpenWriter(a)
+			_, err := kube.Open(a)
+			_, errOfWriter := writer.Open(a)
 			if fmt.Sprint(err) != fmt.Sprint(errOfWriter) {
 				t.Errorf("got %v and %v", err, errOfWriter)
 			}

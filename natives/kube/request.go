@@ -17,29 +17,29 @@ import (
 	"github.com/app-sre/prcheck/internal/retry"
 )
 
-// A call is one request about objects of a resource.
-type call struct {
-	method string
-	verbs  string // what a role must allow, such as "get"
-	ref    integration.ObjectRef
-	path   []string // of the address, if the call is not about objects
-	query  url.Values
-	kind   string // media type of the body
-	accept string // media types of the answer; "" is JSON
-	body   []byte
+// A Call is one request about objects of a resource.
+type Call struct {
+	Method string
+	Verbs  string // what a role must allow, such as "get"
+	Ref    integration.ObjectRef
+	Path   []string // of the address, if the call is not about objects
+	Query  url.Values
+	Kind   string // media type of the body
+	Accept string // media types of the answer; "" is JSON
+	Body   []byte
 }
 
 // String returns what the call does, for messages.
-func (c call) String() string {
-	if c.path != nil {
-		return c.verbs + " /" + strings.Join(c.path, "/")
+func (c Call) String() string {
+	if c.Path != nil {
+		return c.Verbs + " /" + strings.Join(c.Path, "/")
 	}
-	text := c.verbs + " " + resourceName(c.ref.Resource)
-	if c.ref.Name != "" {
-		text += fmt.Sprintf(" %q", c.ref.Name)
+	text := c.Verbs + " " + resourceName(c.Ref.Resource)
+	if c.Ref.Name != "" {
+		text += fmt.Sprintf(" %q", c.Ref.Name)
 	}
-	if c.ref.Namespace != "" {
-		text += fmt.Sprintf(" in namespace %q", c.ref.Namespace)
+	if c.Ref.Namespace != "" {
+		text += fmt.Sprintf(" in namespace %q", c.Ref.Namespace)
 	}
 	return text
 }
@@ -56,8 +56,8 @@ func resourceName(r integration.Resource) string {
 var segment = lazyregexp.New(`^[A-Za-z0-9][-A-Za-z0-9._:]{0,252}$`)
 
 // address returns the URL of a call.
-func (c *connection) address(of call) (*url.URL, error) {
-	r := of.ref
+func (c *Connection) address(of Call) (*url.URL, error) {
+	r := of.Ref
 	path := []string{"api", r.Version}
 	if r.Group != "" {
 		path = []string{"apis", r.Group, r.Version}
@@ -66,11 +66,11 @@ func (c *connection) address(of call) (*url.URL, error) {
 		path = append(path, "namespaces", r.Namespace)
 	}
 	path = append(path, r.Plural)
-	if of.method != http.MethodGet || r.Name != "" {
+	if of.Method != http.MethodGet || r.Name != "" {
 		path = append(path, r.Name)
 	}
-	if of.path != nil {
-		path = of.path
+	if of.Path != nil {
+		path = of.Path
 	}
 	for _, part := range path {
 		if !segment.MatchString(part) {
@@ -78,19 +78,19 @@ func (c *connection) address(of call) (*url.URL, error) {
 		}
 	}
 	u := c.base.JoinPath(path...)
-	u.RawQuery = of.query.Encode()
+	u.RawQuery = of.Query.Encode()
 	return u, nil
 }
 
-// send sends a request, again if that may help, and returns the answer.
+// Send sends a request, again if that may help, and returns the answer.
 //
 // A request that reads is sent again after every failure that may pass by itself. A request
 // that writes is sent again only if the server says that it did nothing (429), or asks to come
 // back (503 with Retry-After). All writes are conditional, so none is done twice.
-func (c *connection) send(ctx context.Context, of call) ([]byte, error) {
+func (c *Connection) Send(ctx context.Context, of Call) ([]byte, error) {
 	u, err := c.address(of)
 	if err != nil {
-		return nil, c.refuse(of, err.Error())
+		return nil, c.Refuse(of, err.Error())
 	}
 	var raw []byte
 	err = c.retries.Do(ctx, func(ctx context.Context) error {
@@ -101,7 +101,7 @@ func (c *connection) send(ctx context.Context, of call) ([]byte, error) {
 		if !errors.As(err, &t) || t.class != integration.FailureTransient {
 			return 0, false
 		}
-		again := of.method == http.MethodGet || t.code == http.StatusTooManyRequests || t.code == http.StatusServiceUnavailable && t.after > 0
+		again := of.Method == http.MethodGet || t.code == http.StatusTooManyRequests || t.code == http.StatusServiceUnavailable && t.after > 0
 		return t.after, again
 	})
 	if err != nil {
@@ -111,18 +111,18 @@ func (c *connection) send(ctx context.Context, of call) ([]byte, error) {
 }
 
 // try sends a request once. A failure is a trouble, or that of the context.
-func (c *connection) try(ctx context.Context, of call, u *url.URL) ([]byte, error) {
+func (c *Connection) try(ctx context.Context, of Call, u *url.URL) ([]byte, error) {
 	if err := c.limit.Wait(ctx); err != nil {
 		return nil, &trouble{text: err.Error(), class: integration.FailureTransient}
 	}
-	req, err := http.NewRequestWithContext(ctx, of.method, u.String(), bytes.NewReader(of.body))
+	req, err := http.NewRequestWithContext(ctx, of.Method, u.String(), bytes.NewReader(of.Body))
 	if err != nil {
 		return nil, &trouble{text: err.Error()}
 	}
 	req.Header.Set("User-Agent", c.manager)
-	req.Header.Set("Accept", cmp.Or(of.accept, "application/json"))
-	if of.kind != "" {
-		req.Header.Set("Content-Type", of.kind)
+	req.Header.Set("Accept", cmp.Or(of.Accept, "application/json"))
+	if of.Kind != "" {
+		req.Header.Set("Content-Type", of.Kind)
 	}
 	answer, err := c.client.Do(req)
 	if err != nil {

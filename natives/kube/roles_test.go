@@ -1,4 +1,4 @@
-package kube
+package kube_test
 
 import (
 	"encoding/json"
@@ -12,10 +12,13 @@ import (
 
 	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
+
+	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 )
 
 // account applies one of the example files on a server, and returns a connection of its account.
-func account(t *testing.T, r *kubetest.Real, file string) (w *Writer, user string) {
+func account(t *testing.T, r *kubetest.Real, file string) (w *writer.Writer, user string) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "examples", "rbac", file+".yaml"))
 	if err != nil {
@@ -23,7 +26,7 @@ func account(t *testing.T, r *kubetest.Real, file string) (w *Writer, user strin
 	}
 	r.Apply(t, "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: prcheck\n\n---\n"+string(raw))
 	token, user := r.AccountToken(t, "prcheck", "prcheck-"+file)
-	w, err = OpenWriter(Access{Name: "west", Server: r.URL, Token: token, Integration: "namespaces", Insecure: true})
+	w, err = writer.Open(kube.Access{Name: "west", Server: r.URL, Token: token, Integration: "namespaces", Insecure: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,11 +54,11 @@ func TestReaderRole(t *testing.T) {
 		"must allow delete of namespaces": w.Delete(ctx, namespace("prcheck"), now.Preconditions, integration.Background),
 		"must allow get of configmaps":    other, "must allow list of secrets": list, "must allow create and patch of configmaps": made,
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) || integration.ClassOfFailure(err) != integration.FailureOfConfig || strings.Contains(err.Error(), w.c.token) {
+		if err == nil || !strings.Contains(err.Error(), want) || integration.ClassOfFailure(err) != integration.FailureOfConfig || strings.Contains(err.Error(), w.Connection().Token()) {
 			t.Errorf("got %v, want an error with %q", err, want)
 		}
 	}
-	if is := stateOf(t, w.mustGet(t, "prcheck"), nil); is != now {
+	if is := stateOf(t, mustGet(t, w, "prcheck"), nil); is != now {
 		t.Errorf("it was %v and is %v", now, is)
 	}
 	for _, q := range r.Audit(t, user) {
@@ -65,7 +68,7 @@ func TestReaderRole(t *testing.T) {
 	}
 }
 
-func (w *Writer) mustGet(t *testing.T, name string) json.RawMessage {
+func mustGet(t *testing.T, w *writer.Writer, name string) json.RawMessage {
 	t.Helper()
 	raw, err := w.Get(t.Context(), namespace(name))
 	if err != nil {
@@ -116,7 +119,7 @@ func TestWriterRole(t *testing.T) {
 // A field that the server does not know is a mistake, not something that is left out.
 func TestUnknownField(t *testing.T) {
 	r := kubetest.Start(t)
-	w, err := OpenWriter(Access{Name: "west", Server: r.URL, Token: r.Token("admin"), Integration: "namespaces", Insecure: true})
+	w, err := writer.Open(kube.Access{Name: "west", Server: r.URL, Token: r.Token("admin"), Integration: "namespaces", Insecure: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package kube
+package kube_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
+
+	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 )
 
 // webOf returns a Deployment of a namespace.
@@ -65,7 +68,7 @@ func (w web) was() integration.Preconditions {
 }
 
 // makeShop makes a namespace.
-func makeShop(t *testing.T, w *Writer, name string) {
+func makeShop(t *testing.T, w *writer.Writer, name string) {
 	t.Helper()
 	if _, err := w.Create(t.Context(), namespace(name), labeled(name, none, nil)); err != nil {
 		t.Fatal(err)
@@ -73,7 +76,7 @@ func makeShop(t *testing.T, w *Writer, name string) {
 }
 
 // A merge patch changes what it names of this one state of an object.
-func tryMerge(t *testing.T, _ world, w *Writer) {
+func tryMerge(t *testing.T, _ world, w *writer.Writer) {
 	makeShop(t, w, "merge")
 	ref := webOf("merge")
 	raw, err := w.Create(t.Context(), ref, json.RawMessage(webBody("merge", "a", none, `"replicas": 1,`)))
@@ -123,7 +126,7 @@ func tryMerge(t *testing.T, _ world, w *Writer) {
 }
 
 // What kubectl apply made becomes what we applied: fields that we do not name go.
-func tryTake(t *testing.T, o world, w *Writer) {
+func tryTake(t *testing.T, o world, w *writer.Writer) {
 	makeShop(t, w, "take")
 	ref := webOf("take")
 	path := "/apis/apps/v1/namespaces/take/deployments"
@@ -163,9 +166,9 @@ func tryTake(t *testing.T, o world, w *Writer) {
 }
 
 // A trial says what an apply would do, and does nothing.
-func tryTrial(t *testing.T, o world, w *Writer) {
+func tryTrial(t *testing.T, o world, w *writer.Writer) {
 	makeShop(t, w, "trial")
-	k, err := OpenTrial(o.access)
+	k, err := kube.OpenTrial(o.access)
 	if err != nil {
 		t.Fatal(err)
 	}

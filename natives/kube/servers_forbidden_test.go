@@ -1,4 +1,4 @@
-package kube
+package kube_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,9 @@ import (
 
 	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
+
+	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 )
 
 // policyThatRefuses are a policy that refuses config maps with the name "refused", and its binding.
@@ -44,7 +47,7 @@ func TestForbiddenByRealServer(t *testing.T) {
 	must(http.MethodPost, "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings", bindingOfPolicy)
 	must(http.MethodDelete, "/api/v1/namespaces/ends", "")
 	create := func(user, namespace, name string) error {
-		w, err := OpenWriter(Access{Name: "west", Server: r.URL, Token: r.Token(user), Integration: "namespaces", Insecure: true})
+		w, err := writer.Open(kube.Access{Name: "west", Server: r.URL, Token: r.Token(user), Integration: "namespaces", Insecure: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package kube
+package kube_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
+
+	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 )
 
 // configMap names an object in a namespace.
@@ -18,7 +21,7 @@ func configMap(namespace, name string) (integration.ObjectRef, json.RawMessage) 
 	return ref, json.RawMessage(fmt.Sprintf(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": %q, "name": %q, "labels": {"is": %q}}, "data": {"a": "1"}}`, namespace, name, odd))
 }
 
-func tryList(t *testing.T, _ world, w *Writer) {
+func tryList(t *testing.T, _ world, w *writer.Writer) {
 	for _, name := range []string{"many", "few"} {
 		if _, err := w.Create(t.Context(), namespace(name), labeled(name, none, nil)); err != nil {
 			t.Fatal(err)
@@ -58,7 +61,7 @@ func tryList(t *testing.T, _ world, w *Writer) {
 	}
 }
 
-func tryMissing(t *testing.T, o world, w *Writer) {
+func tryMissing(t *testing.T, o world, w *writer.Writer) {
 	ctx := t.Context()
 	ref, object := configMap("nowhere", "c-1")
 	if _, err := w.Get(ctx, ref); !errors.Is(err, integration.ErrNotThere) {
@@ -79,7 +82,7 @@ func tryMissing(t *testing.T, o world, w *Writer) {
 	}
 	access := o.access
 	access.Token = "wrong"
-	r, err := Open(access)
+	r, err := kube.Open(access)
 	if err != nil {
 		t.Fatal(err)
 	}

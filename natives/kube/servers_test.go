@@ -1,4 +1,4 @@
-package kube
+package kube_test
 
 import (
 	"encoding/json"
@@ -11,16 +11,17 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/client-go/util/flowcontrol"
-
 	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/outward"
+
+	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 )
 
 // A world is a cluster, and what others do in it.
 type world struct {
-	access   Access
+	access   kube.Access
 	label    func(manager, path, key, value string) // sets a label
 	finalize func(name string)                      // ends the deletion of a namespace
 }
@@ -34,11 +35,11 @@ func (w world) send(t *testing.T, method, path, kind, body string) (int, string)
 	}
 	req.Header.Set("Authorization", "Bearer "+w.access.Token)
 	req.Header.Set("Content-Type", kind)
-	c, err := connect(w.access, outward.Anything)
+	c, err := kube.Dial(w.access, outward.Anything)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := c.client.Do(req)
+	answer, err := c.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func (w world) send(t *testing.T, method, path, kind, body string) (int, string)
 func inMemory(t *testing.T) world {
 	s := kubetest.New(t)
 	s.Finalizing = true
-	return world{Access{Name: "west", Server: s.URL, Token: s.Token, Integration: "shelves"},
+	return world{kube.Access{Name: "west", Server: s.URL, Token: s.Token, Integration: "shelves"},
 		func(manager, path, key, value string) {
 			s.Edit(t, manager, path, func(o map[string]any) { setLabel(o, key, value) })
 		}, func(string) { s.Finalize() }}
@@ -70,7 +71,7 @@ func setLabel(o map[string]any, key, value string) {
 
 func realServer(t *testing.T) world {
 	r := kubetest.Start(t)
-	return world{Access{Name: "west", Server: r.URL, Token: r.Token("admin"), Integration: "shelves", Insecure: true},
+	return world{kube.Access{Name: "west", Server: r.URL, Token: r.Token("admin"), Integration: "shelves", Insecure: true},
 		func(manager, path, key, value string) {
 			patch := fmt.Sprintf(`{"metadata": {"labels": {%q: %q}}}`, key, value)
 			code, raw := r.Send(t, "admin", http.MethodPatch, path+"?fieldManager="+url.QueryEscape(manager), "application/merge-patch+json", patch)
@@ -85,16 +86,16 @@ func TestServers(t *testing.T) {
 	for name, start := range map[string]func(*testing.T) world{"in memory": inMemory, "real": realServer} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
-			for name, test := range map[string]func(*testing.T, world, *Writer){
+			for name, test := range map[string]func(*testing.T, world, *writer.Writer){
 				"create": tryCreate, "apply": tryApply, "conflict": tryConflict, "delete": tryDelete, "list": tryList, "missing": tryMissing,
 				"merge": tryMerge, "take": tryTake, "trial": tryTrial, "kind": tryKind,
 			} {
 				t.Run(name, func(t *testing.T) {
-					k, err := OpenWriter(w.access)
+					k, err := writer.Open(w.access)
 					if err != nil {
 						t.Fatal(err)
 					}
-					k.c.limit = flowcontrol.NewFakeAlwaysRateLimiter()
+					k.Connection().Unlimit()
 					test(t, w, k)
 				})
 			}
@@ -140,7 +141,7 @@ func stateOf(t *testing.T, raw json.RawMessage, err error) state {
 }
 
 // look reads an object.
-func look(t *testing.T, w *Writer, name string) state {
+func look(t *testing.T, w *writer.Writer, name string) state {
 	t.Helper()
 	raw, err := w.Get(t.Context(), namespace(name))
 	return stateOf(t, raw, err)
@@ -148,7 +149,7 @@ func look(t *testing.T, w *Writer, name string) state {
 
 var none integration.Preconditions
 
-func tryCreate(t *testing.T, o world, w *Writer) {
+func tryCreate(t *testing.T, o world, w *writer.Writer) {
 	raw, err := w.Create(t.Context(), namespace("made"), labeled("made", none, map[string]string{"a": "1"}))
 	made := stateOf(t, raw, err)
 	if is := look(t, w, "made"); made != is || is.labels != "map[a:1]" {
@@ -169,7 +170,7 @@ func tryCreate(t *testing.T, o world, w *Writer) {
 	}
 }
 
-func tryApply(t *testing.T, o world, w *Writer) {
+func tryApply(t *testing.T, o world, w *writer.Writer) {
 	ref := namespace("applied")
 	raw, err := w.Create(t.Context(), ref, labeled("applied", none, map[string]string{"a": "1", "b": "1"}))
 	first := stateOf(t, raw, err)
@@ -196,7 +197,7 @@ func tryApply(t *testing.T, o world, w *Writer) {
 	}
 }
 
-func tryConflict(t *testing.T, o world, w *Writer) {
+func tryConflict(t *testing.T, o world, w *writer.Writer) {
 	ref := namespace("contested")
 	if _, err := w.Create(t.Context(), ref, labeled("contested", none, map[string]string{"a": "1"})); err != nil {
 		t.Fatal(err)
@@ -223,7 +224,7 @@ func tryConflict(t *testing.T, o world, w *Writer) {
 	}
 }
 
-func tryDelete(t *testing.T, o world, w *Writer) {
+func tryDelete(t *testing.T, o world, w *writer.Writer) {
 	ref := namespace("doomed")
 	raw, err := w.Create(t.Context(), ref, labeled("doomed", none, nil))
 	first := stateOf(t, raw, err)

@@ -11,29 +11,29 @@ import (
 
 // A Trial lets a cluster check writes that it does not keep. It implements
 // [integration.ClusterTrial].
-type Trial struct{ c *connection }
+type Trial struct{ c *Connection }
 
 // TryApply implements [integration.ClusterTrial].
 func (t *Trial) TryApply(ctx context.Context, ref integration.ObjectRef, object json.RawMessage) (json.RawMessage, error) {
 	_, was, err := decodeApplied(object, ref)
 	isNew := err == nil && was == (integration.Preconditions{})
-	prepare := t.c.application
+	prepare := t.c.Application
 	if isNew {
-		prepare = t.c.creation
+		prepare = t.c.Creation
 	}
 	of, err := prepare(ref, object)
 	if err != nil {
 		return nil, err
 	}
-	of.query.Set("dryRun", meta.DryRunAll)
-	raw, err := t.c.send(ctx, of)
+	of.Query.Set("dryRun", meta.DryRunAll)
+	raw, err := t.c.Send(ctx, of)
 	if err == nil {
-		if _, wrong := checkName(raw, ref); wrong != nil {
-			err = t.c.explain(of, &trouble{text: "the answer is not this object: " + wrong.Error()})
+		if _, wrong := nameOf(raw, ref); wrong != nil {
+			err = t.c.Wrong(of, "the answer is not this object: "+wrong.Error())
 		}
 	}
 	if isNew {
-		err = t.c.asThere(of, err)
+		err = t.c.AsThere(of, err)
 	}
 	if err != nil {
 		return nil, err

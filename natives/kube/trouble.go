@@ -136,7 +136,7 @@ const maxText = 500
 
 // explain returns the error of a call with the cluster, what was done, and what to do. It has
 // the class of the trouble, or wraps what callers tell apart.
-func (c *connection) explain(of call, err error) error {
+func (c *Connection) explain(of Call, err error) error {
 	var t *trouble
 	if !errors.As(err, &t) {
 		return fmt.Errorf("cluster %q: %s: %w", c.cluster, of, err) // the context ended
@@ -149,7 +149,7 @@ func (c *connection) explain(of call, err error) error {
 	case http.StatusUnauthorized:
 		text += "; the token is not valid (any more)"
 	case http.StatusForbidden:
-		text += "; " + refusalOf(t.status, of.method == http.MethodGet).Remedy(of.verbs+" of "+resourceName(of.ref.Resource))
+		text += "; " + refusalOf(t.status, of.Method == http.MethodGet).Remedy(of.Verbs+" of "+resourceName(of.Ref.Resource))
 	}
 	err = fmt.Errorf("cluster %q: %s: %s", c.cluster, of, text) // without what was wrapped, which may have the token
 	if t.class == "" {
@@ -170,13 +170,16 @@ func refusalOf(s *status, reads bool) refusal.Refusal {
 	return refusal.Of(told)
 }
 
-// refuse returns the error of a call that is not sent, because it is wrong.
-func (c *connection) refuse(of call, why string) error {
+// Wrong returns the error of a call whose answer is not what was asked for.
+func (c *Connection) Wrong(of Call, why string) error { return c.explain(of, &trouble{text: why}) }
+
+// Refuse returns the error of a call that is not sent, because it is wrong.
+func (c *Connection) Refuse(of Call, why string) error {
 	return c.explain(of, &trouble{text: why, class: integration.FailureOfConfig})
 }
 
 // clean returns foreign text that can be shown: short, on one line and without the token.
-func (c *connection) clean(text string) string {
+func (c *Connection) clean(text string) string {
 	text = sanitize.Line(strings.ReplaceAll(text, c.token, "[token]"))
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "") + "…"
@@ -186,7 +189,7 @@ func (c *connection) clean(text string) string {
 
 // known returns the error that callers tell apart, nil if there is none. Only an API server can
 // say that an object is not there: the page of a proxy cannot.
-func (t *trouble) known(of call) error {
+func (t *trouble) known(of Call) error {
 	if t.status == nil {
 		return nil
 	}
@@ -194,9 +197,9 @@ func (t *trouble) known(of call) error {
 	switch {
 	case t.code == http.StatusGone:
 		return errGone
-	case t.code == http.StatusNotFound && t.status.Reason == "NotFound" && d.Name == of.ref.Name && d.Kind == of.ref.Plural && d.Name != "":
+	case t.code == http.StatusNotFound && t.status.Reason == "NotFound" && d.Name == of.Ref.Name && d.Kind == of.Ref.Plural && d.Name != "":
 		return integration.ErrNotThere
-	case t.code == http.StatusUnprocessableEntity && of.method == http.MethodPatch && slices.ContainsFunc(d.Causes, func(c cause) bool { return c.Field == "metadata.uid" }):
+	case t.code == http.StatusUnprocessableEntity && of.Method == http.MethodPatch && slices.ContainsFunc(d.Causes, func(c cause) bool { return c.Field == "metadata.uid" }):
 		return integration.ErrChanged // another object has its name
 	case t.code != http.StatusConflict:
 		return nil
@@ -210,7 +213,7 @@ func (t *trouble) known(of call) error {
 			conflict.Fields = append(conflict.Fields, sanitize.Line(cause.Field))
 		}
 	}
-	if len(conflict.Fields) > 0 && of.kind == applyPatch {
+	if len(conflict.Fields) > 0 && of.Kind == applyPatch {
 		return conflict
 	}
 	return integration.ErrChanged

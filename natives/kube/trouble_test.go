@@ -1,4 +1,4 @@
-package kube
+package kube_test
 
 import (
 	"cmp"
@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+
+	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 )
 
 // says returns the status object with which an API server refuses.
@@ -82,7 +85,7 @@ func TestTroubles(t *testing.T) {
 		"too large":               {200, strings.Repeat("x", 1<<20+1), task, nil, "more than 1 MB"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := writer(t, func(w http.ResponseWriter, _ *http.Request) {
+			w := westWriter(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Location", "https://login.example/")
 				w.WriteHeader(c.code)
 				_, _ = io.WriteString(w, c.body)
@@ -128,7 +131,7 @@ func TestForbidden(t *testing.T) {
 			`, "details": {"name": "web", "group": "apps", "kind": "deployments", "causes": [{"reason": "NamespaceTerminating", "message": "namespace shop is being terminated", "field": "metadata.namespace"}]}`),
 			transient, "the namespace is being deleted"},
 	} {
-		w := writer(t, func(w http.ResponseWriter, _ *http.Request) {
+		w := westWriter(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(403)
 			_, _ = io.WriteString(w, c.body)
 		})
@@ -160,7 +163,7 @@ func checkTrouble(t *testing.T, err error, class integration.FailureClass, is er
 
 // A conflict names managers and fields; for what is to be made it says that it is there.
 func TestFieldConflict(t *testing.T) {
-	w := writer(t, func(w http.ResponseWriter, _ *http.Request) {
+	w := westWriter(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(409)
 		_, _ = io.WriteString(w, says(409, "Conflict", conflicts))
 	})
@@ -185,7 +188,7 @@ func TestDeleted(t *testing.T) {
 		`<html>`: false,
 		``:       false,
 	} {
-		w := writer(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) })
+		w := westWriter(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) })
 		if err := w.Delete(t.Context(), deployment, was, integration.Background); (err == nil) != want {
 			t.Errorf("%s: got %v", body, err)
 		}
@@ -194,7 +197,7 @@ func TestDeleted(t *testing.T) {
 
 // A server that ends early, or that nobody has started, may be there again soon.
 func TestBrokenConnections(t *testing.T) {
-	w := writer(t, func(w http.ResponseWriter, _ *http.Request) {
+	w := westWriter(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000")
 		_, _ = io.WriteString(w, object("apps/v1", "Deployment", "shop", "web", ""))
 	})
@@ -202,13 +205,13 @@ func TestBrokenConnections(t *testing.T) {
 	checkTrouble(t, err, integration.FailureTransient, nil, "the answer ended early")
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
-	gone, err := Open(Access{Name: "west", Server: closed.URL, Token: sesame, Integration: "shelves", Pause: time.Millisecond})
+	gone, err := kube.Open(kube.Access{Name: "west", Server: closed.URL, Token: sesame, Integration: "shelves", Pause: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = gone.Get(t.Context(), deployment)
 	checkTrouble(t, err, integration.FailureTransient, nil, "cannot be reached")
-	w.c.base.Host = closed.Listener.Addr().String()
+	w.Connection().SetHost(closed.Listener.Addr().String())
 	_, err = w.Get(t.Context(), deployment)
 	checkTrouble(t, err, integration.FailureOfConfig, nil, "nothing is sent to")
 }
@@ -221,7 +224,7 @@ func TestCertificate(t *testing.T) {
 	defer s.Close()
 	s.Config.ErrorLog = nil
 	for insecure, want := range map[bool]string{false: "certificate cannot be trusted", true: ""} {
-		o, err := Open(Access{Name: "west", Server: s.URL, Token: sesame, Integration: "shelves", Insecure: insecure})
+		o, err := kube.Open(kube.Access{Name: "west", Server: s.URL, Token: sesame, Integration: "shelves", Insecure: insecure})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,12 +283,12 @@ func TestSentAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				for method, want := range map[string]int{"read": c.reads, "write": c.writes} {
-					w, err := OpenWriter(Access{Name: "west", Server: "https://west.example", Token: sesame, Integration: "shelves"})
+					w, err := writer.Open(kube.Access{Name: "west", Server: "https://west.example", Token: sesame, Integration: "shelves"})
 					if err != nil {
 						t.Fatal(err)
 					}
 					a := &answers{list: c.list}
-					w.c.client = &http.Client{Transport: a}
+					w.Connection().SetTransport(a)
 					begin := time.Now()
 					if method == "read" {
 						_, err = w.Get(t.Context(), deployment)
@@ -305,11 +308,11 @@ func TestSentAgain(t *testing.T) {
 // A context that ends, ends the waiting.
 func TestContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, err := Open(Access{Name: "west", Server: "https://west.example", Token: sesame, Integration: "shelves"})
+		o, err := kube.Open(kube.Access{Name: "west", Server: "https://west.example", Token: sesame, Integration: "shelves"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.c.client = &http.Client{Transport: &answers{list: []http.Response{{StatusCode: 429, Header: http.Header{"Retry-After": {"30"}}}}}}
+		o.Connection().SetTransport(&answers{list: []http.Response{{StatusCode: 429, Header: http.Header{"Retry-After": {"30"}}}}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begin := time.Now()
@@ -321,7 +324,7 @@ func TestContextEnds(t *testing.T) {
 
 // A message does not repeat the objects that a server refuses.
 func TestWithoutValues(t *testing.T) {
-	long := strings.Repeat("x", maxValue)
+	long := strings.Repeat("x", kube.MaxValue)
 	for name, c := range map[string][2]string{
 		"no value":     {"says why", "says why"},
 		"short value":  {`spec.schedule: Invalid value: "x": expected 5 fields`, `spec.schedule: Invalid value: "x": expected 5 fields`},
@@ -335,7 +338,7 @@ func TestWithoutValues(t *testing.T) {
 		"unfinished":   {`a: Invalid value: {"x": "s`, "a: Invalid value: …"},
 		"nothing":      {"a: Invalid value: ", "a: Invalid value: "},
 	} {
-		if got := withoutValues(c[0]); got != c[1] {
+		if got := kube.WithoutValues(c[0]); got != c[1] {
 			t.Errorf("%s: got %q, want %q", name, got, c[1])
 		}
 	}

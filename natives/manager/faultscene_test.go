@@ -16,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -203,7 +204,7 @@ func (r *rough) run(of runOf, isDry bool) (err error, fails bool) {
 		err = New().DryRun(ctx, env)
 	} else {
 		err = New().Run(ctx, env, integration.Actors{State: of.by.state, Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterWriter, error) {
-			return kube.OpenWriter(r.access(ref))
+			return writer.Open(r.access(ref))
 		}})
 	}
 	r.writes = 0

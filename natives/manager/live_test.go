@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -113,7 +114,7 @@ func (s *scene) run(t testing.TB) (writes []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		return kube.OpenWriter(a)
+		return writer.Open(a)
 	}})
 	return s.writes(), err
 }

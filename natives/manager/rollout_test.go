@@ -12,7 +12,7 @@ import (
 	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/shared"
-	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 	"github.com/app-sre/prcheck/natives/manifests"
 	"github.com/app-sre/prcheck/natives/reconcile"
 )
@@ -353,7 +353,7 @@ func TestAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := kube.OpenWriter(a)
+	w, err := writer.Open(a)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 	"github.com/app-sre/prcheck/natives/manifests"
 	"github.com/app-sre/prcheck/natives/reconcile"
 )
@@ -85,7 +86,7 @@ var newServer = func(t testing.TB) (server, kube.Access) {
 func newCluster(t testing.TB) *cluster {
 	t.Helper()
 	s, access := newServer(t)
-	w, err := kube.OpenWriter(access)
+	w, err := writer.Open(access)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 	"github.com/app-sre/prcheck/natives/manifests"
 )
 
@@ -205,7 +206,7 @@ func checkWidgets(t *testing.T, in *cluster) {
 func clusterOf(t *testing.T, s server, access kube.Access) *cluster {
 	t.Helper()
 	access.Name, access.Integration = "c1", "integrations-manager"
-	w, err := kube.OpenWriter(access)
+	w, err := writer.Open(access)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 	"github.com/app-sre/prcheck/natives/reconcile"
 )
 
@@ -76,7 +77,7 @@ func (w *world) run(t *testing.T, head integration.QueryFunc) error {
 func (w *world) actors() integration.Actors {
 	return integration.Actors{Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterWriter, error) {
 		w.tokens = append(w.tokens, ref.Token.Path)
-		return kube.OpenWriter(w.cluster.access(ref))
+		return writer.Open(w.cluster.access(ref))
 	}}
 }
 

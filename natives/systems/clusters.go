@@ -21,7 +21,6 @@ type clusterKey struct {
 type openCluster struct {
 	token  string
 	reader *kube.Objects
-	writer *kube.Writer
 	trial  *kube.Trial
 }
 
@@ -34,16 +33,6 @@ func (s *Systems) Reader(ctx context.Context, ref integration.ClusterRef) (integ
 	return c.reader, nil
 }
 
-// Writer returns what reads and changes the objects of a cluster. It sends no request to the
-// cluster yet.
-func (s *Systems) Writer(ctx context.Context, ref integration.ClusterRef) (integration.ClusterWriter, error) {
-	c, err := s.cluster(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	return c.writer, nil
-}
-
 // Trial returns what lets a cluster try writes. It sends no request to the cluster yet.
 func (s *Systems) Trial(ctx context.Context, ref integration.ClusterRef) (integration.ClusterTrial, error) {
 	c, err := s.cluster(ctx, ref)
@@ -53,27 +42,33 @@ func (s *Systems) Trial(ctx context.Context, ref integration.ClusterRef) (integr
 	return c.trial, nil
 }
 
-// cluster returns a connection. A token that was replaced makes a new one.
-func (s *Systems) cluster(ctx context.Context, ref integration.ClusterRef) (openCluster, error) {
+// Access says how a cluster is reached, with the token that its secret has now. A token goes only to the server for which it
+// was made. It sends no request to the cluster.
+func (s *Systems) Access(ctx context.Context, ref integration.ClusterRef) (kube.Access, error) {
 	token, err := s.Secret(ctx, ref.Token)
 	if err != nil {
-		return openCluster{}, fmt.Errorf("the token of cluster %.100q: %w", ref.Name, err)
+		return kube.Access{}, fmt.Errorf("the token of cluster %.100q: %w", ref.Name, err)
 	}
 	if err := s.checkServer(ctx, ref); err != nil {
-		return openCluster{}, fmt.Errorf("cluster %.100q: %w", ref.Name, err)
+		return kube.Access{}, fmt.Errorf("cluster %.100q: %w", ref.Name, err)
+	}
+	return kube.Access{Name: ref.Name, Server: ref.Server, Token: token, Insecure: ref.Insecure, Integration: s.integration}, nil
+}
+
+// cluster returns a connection. A token that was replaced makes a new one.
+func (s *Systems) cluster(ctx context.Context, ref integration.ClusterRef) (openCluster, error) {
+	access, err := s.Access(ctx, ref)
+	if err != nil {
+		return openCluster{}, err
 	}
 	key := clusterKey{s.integration, ref}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c, ok := s.clusters[key]; ok && c.token == token {
+	if c, ok := s.clusters[key]; ok && c.token == access.Token {
 		return c, nil
 	}
-	access := kube.Access{Name: ref.Name, Server: ref.Server, Token: token, Insecure: ref.Insecure, Integration: s.integration}
-	c := openCluster{token: token}
+	c := openCluster{token: access.Token}
 	if c.reader, err = kube.Open(access); err != nil {
-		return openCluster{}, err
-	}
-	if c.writer, err = kube.OpenWriter(access); err != nil {
 		return openCluster{}, err
 	}
 	if c.trial, err = kube.OpenTrial(access); err != nil {

@@ -31,9 +31,9 @@ func (s *Systems) EndpointTrial(_ context.Context, ref integration.EndpointRef) 
 	return s.endpoint(endpoint{ref: ref, may: isTrial})
 }
 
-// EndpointWriter returns what sends any request to an API.
-func (s *Systems) EndpointWriter(_ context.Context, ref integration.EndpointRef) (http.RoundTripper, error) {
-	return s.endpoint(endpoint{ref: ref, may: outward.Anything})
+// Endpoint returns what sends requests to an API that change nothing, and those that may be sent.
+func (s *Systems) Endpoint(ref integration.EndpointRef, may func(*http.Request) bool) (http.RoundTripper, error) {
+	return s.endpoint(endpoint{ref: ref, may: may})
 }
 
 func (s *Systems) endpoint(e endpoint) (http.RoundTripper, error) {

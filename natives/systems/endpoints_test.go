@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/outward"
 )
 
 // An endpointServer notes what it is asked.
@@ -37,7 +38,9 @@ func TestEndpoints(t *testing.T) {
 	c := &clock{at: time.Now()}
 	s.now = c.now
 	ref := integration.EndpointRef{Name: "cloud", URL: server.URL, Token: integration.SecretRef{Path: "cloud", Field: "token"}, Reads: []string{"listKeys"}}
-	open := map[string]func(context.Context, integration.EndpointRef) (http.RoundTripper, error){"reader": s.EndpointReader, "trial": s.EndpointTrial, "writer": s.EndpointWriter}
+	open := map[string]func(context.Context, integration.EndpointRef) (http.RoundTripper, error){"reader": s.EndpointReader, "trial": s.EndpointTrial, "writer": func(_ context.Context, ref integration.EndpointRef) (http.RoundTripper, error) {
+		return s.Endpoint(ref, outward.Anything)
+	}}
 	for _, of := range []struct{ method, path, allowed string }{
 		{"GET", "/a?x=1", "reader trial writer"},
 		{"HEAD", "/a", "reader trial writer"},

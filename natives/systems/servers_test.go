@@ -32,7 +32,7 @@ func TestServerField(t *testing.T) {
 			}}).For("manager")
 			ref := integration.ClusterRef{Name: "east", Server: c.server, Token: integration.SecretRef{Path: "kube", Field: "token"}, ServerField: "server"}
 			_, read := s.Reader(t.Context(), ref)
-			_, write := s.Writer(t.Context(), ref)
+			_, write := s.Access(t.Context(), ref)
 			_, try := s.Trial(t.Context(), ref)
 			for _, err := range []error{read, write, try} {
 				switch {

@@ -17,6 +17,7 @@ import (
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/natives/rounds"
 	"github.com/app-sre/prcheck/natives/systems"
+	"github.com/app-sre/prcheck/natives/writers"
 	"github.com/app-sre/prcheck/runner/launch"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
@@ -153,7 +154,7 @@ func (f *runFlags) input(ctx context.Context, env cli.Env, natives []integration
 	in := rounds.Input{
 		Integration: name, Natives: natives, Settings: f.settings(settings.Settings), Log: env.Stderr,
 		Connect: func(s *integration.Settings, learn func(string)) rounds.Systems {
-			return systems.New(systems.Options{Settings: s, Getenv: env.Getenv, Learn: learn}).For(name)
+			return writers.Of(systems.New(systems.Options{Settings: s, Getenv: env.Getenv, Learn: learn}).For(name))
 		},
 		Masker: mask.New(launch.Environment{Settings: settings.Settings, Getenv: env.Getenv, Environ: env.Environ}.Secrets(nil)),
 	}

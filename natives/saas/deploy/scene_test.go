@@ -16,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 	"github.com/app-sre/prcheck/natives/saas/promotion"
 	"github.com/app-sre/prcheck/natives/saas/render"
 	"github.com/app-sre/prcheck/natives/saas/saastest"
@@ -290,7 +291,7 @@ func (s *scene) actors() integration.Actors {
 	return integration.Actors{State: s.state,
 		Bucket: func(context.Context, string) (integration.BucketWriter, error) { return s.bucket, nil },
 		Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterWriter, error) {
-			return kube.OpenWriter(s.reach(ref))
+			return writer.Open(s.reach(ref))
 		}}
 }
 

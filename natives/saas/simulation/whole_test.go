@@ -16,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/saas/deploy"
 	"github.com/app-sre/prcheck/natives/saas/pipelines"
@@ -142,7 +143,7 @@ func (w *whole) run(of integration.Native, own, shard string) error {
 	return of.Run(w.t.Context(), w.env(of.Name(), own, shard), integration.Actors{State: w.below(of.Name()),
 		Bucket: func(context.Context, string) (integration.BucketWriter, error) { return w.bucket, nil },
 		Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterWriter, error) {
-			return kube.OpenWriter(w.access(of.Name(), ref))
+			return writer.Open(w.access(of.Name(), ref))
 		},
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 	"github.com/app-sre/prcheck/natives/saas/pipelines/decide"
 )
 
@@ -22,7 +23,7 @@ func clusters(server *kubetest.Server) Clusters {
 			return kube.Open(access)
 		},
 		Writer: func(context.Context, integration.ClusterRef) (integration.ClusterWriter, error) {
-			return kube.OpenWriter(access)
+			return writer.Open(access)
 		},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/kube"
+	"github.com/app-sre/prcheck/natives/kube/writer"
 	"github.com/app-sre/prcheck/natives/saas/pipelines/decide"
 )
 
@@ -31,7 +32,7 @@ func realClusters(t *testing.T, r *kubetest.Real, role string) Clusters {
 			return kube.Open(access)
 		},
 		Writer: func(context.Context, integration.ClusterRef) (integration.ClusterWriter, error) {
-			return kube.OpenWriter(access)
+			return writer.Open(access)
 		},
 	}
 }

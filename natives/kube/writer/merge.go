@@ -1,4 +1,4 @@
-package kube
+package writer
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/util/csaupgrade"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/natives/kube"
 )
 
 // mergePatch is the media type of a JSON merge patch.
@@ -26,13 +27,13 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // Merge implements [integration.ClusterWriter].
 func (w *Writer) Merge(ctx context.Context, ref integration.ObjectRef, patch json.RawMessage, was integration.Preconditions) (json.RawMessage, error) {
-	of := call{method: http.MethodPatch, verbs: "patch", ref: ref, kind: mergePatch,
-		query: url.Values{"fieldManager": {w.c.manager}, "fieldValidation": {meta.FieldValidationStrict}}}
+	of := kube.Call{Method: http.MethodPatch, Verbs: "patch", Ref: ref, Kind: mergePatch,
+		Query: url.Values{"fieldManager": {w.c.Manager()}, "fieldValidation": {meta.FieldValidationStrict}}}
 	var err error
-	if of.body, err = conditional(patch, was); err != nil {
-		return nil, w.c.refuse(of, err.Error())
+	if of.Body, err = conditional(patch, was); err != nil {
+		return nil, w.c.Refuse(of, err.Error())
 	}
-	return w.c.object(ctx, of)
+	return w.c.Object(ctx, of)
 }
 
 // conditional returns a merge patch with preconditions: the server refuses to change uid and
@@ -60,23 +61,23 @@ func conditional(patch json.RawMessage, was integration.Preconditions) (json.Raw
 
 // TakeFields implements [integration.ClusterWriter].
 func (w *Writer) TakeFields(ctx context.Context, ref integration.ObjectRef, object json.RawMessage, managers []string) (json.RawMessage, error) {
-	of := call{method: http.MethodPatch, verbs: "patch", ref: ref}
+	of := kube.Call{Method: http.MethodPatch, Verbs: "patch", Ref: ref}
 	var was meta.PartialObjectMetadata
-	if _, err := checkName(object, ref); err != nil {
-		return nil, w.c.refuse(of, "the object as it was read is not this object: "+err.Error())
+	if err := kube.CheckName(object, ref); err != nil {
+		return nil, w.c.Refuse(of, "the object as it was read is not this object: "+err.Error())
 	}
 	if err := json.Unmarshal(object, &was); err != nil {
-		return nil, w.c.refuse(of, "the object as it was read: "+err.Error())
+		return nil, w.c.Refuse(of, "the object as it was read: "+err.Error())
 	}
 	change, is := map[string]any{}, was.DeepCopy()
-	for _, m := range append(slices.Clone(managers), w.c.manager) {
+	for _, m := range append(slices.Clone(managers), w.c.Manager()) {
 		if !slices.ContainsFunc(was.ManagedFields, func(e meta.ManagedFieldsEntry) bool {
 			return e.Manager == m && e.Operation == meta.ManagedFieldsOperationUpdate && e.Subresource == ""
 		}) {
 			continue
 		}
-		if err := csaupgrade.UpgradeManagedFields(is, sets.New(m), w.c.manager); err != nil {
-			return nil, w.c.refuse(of, fmt.Sprintf("the fields of manager %.100q: %v", m, err))
+		if err := csaupgrade.UpgradeManagedFields(is, sets.New(m), w.c.Manager()); err != nil {
+			return nil, w.c.Refuse(of, fmt.Sprintf("the fields of manager %.100q: %v", m, err))
 		}
 		change["managedFields"] = is.ManagedFields
 	}
@@ -88,7 +89,7 @@ func (w *Writer) TakeFields(ctx context.Context, ref integration.ObjectRef, obje
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": change})
 	if err != nil {
-		return nil, w.c.refuse(of, err.Error())
+		return nil, w.c.Refuse(of, err.Error())
 	}
 	return w.Merge(ctx, ref, patch, integration.Preconditions{UID: string(was.UID), ResourceVersion: was.ResourceVersion})
 }
