@@ -1,8 +1,11 @@
 package layers
 
 import (
+	"go/ast"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -35,4 +38,69 @@ func TestGlossary(t *testing.T) {
 			t.Errorf("the glossary does not have %q", word)
 		}
 	}
+	parts := map[string]bool{}
+	for name := range words {
+		for _, part := range strings.Split(name, ", ") {
+			parts[part] = true
+		}
+	}
+	for _, word := range carryingWords(t) {
+		if singular := strings.TrimSuffix(word, "s"); !parts[word] && !parts[singular] && !slices.Contains(plainWords, singular) && !slices.Contains(plainWords, word) {
+			t.Errorf("%q stands in the names of three types of a house or more, and the glossary does not have it", word)
+		}
+	}
+}
+
+// plainWords mean in names what everybody takes them for.
+var plainWords = []string{
+	"action", "bucket", "client", "cluster", "commit", "comparison", "config", "environment", "error", "failure", "field", "file", "job", "kind",
+	"list", "log", "merge", "object", "option", "reader", "ref", "request", "rule", "run", "secret", "spec", "status", "store", "template", "tree", "writer",
+}
+
+// carryingWords returns the words of which the names of three exported types of one house or more are made, sorted.
+func carryingWords(t *testing.T) []string {
+	t.Helper()
+	sources, err := parse(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[[2]string]map[string]bool{} // of types by house and word
+	for _, s := range sources {
+		at, h := floor(s.pkg)
+		if at < 0 || isSide(s.pkg) {
+			continue
+		}
+		for _, name := range exportedTypes(s) {
+			for _, word := range regexp.MustCompile("[A-Z]+[a-z0-9]*").FindAllString(name, -1) {
+				key := [2]string{h.name, strings.ToLower(word)}
+				if names[key] == nil {
+					names[key] = map[string]bool{}
+				}
+				names[key][s.pkg+"."+name] = true
+			}
+		}
+	}
+	found := map[string]bool{}
+	for key, of := range names {
+		if len(of) >= 3 {
+			found[key[1]] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// exportedTypes returns the names of the exported types that a file declares.
+func exportedTypes(s source) (out []string) {
+	for _, d := range s.file.Decls {
+		decl, ok := d.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, spec := range decl.Specs {
+			if of, ok := spec.(*ast.TypeSpec); ok && of.Name.IsExported() {
+				out = append(out, of.Name.Name)
+			}
+		}
+	}
+	return out
 }
