@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // An Attribution tells to which shards the difference between two desired states
@@ -33,13 +33,13 @@ type Attribution struct {
 // when its views on base and head differ. When the parts of the affected keys are
 // taken away, both states must be the same, so no change is lost. Positions in lists
 // are never compared, and the cost is linear in the size of the states.
-func Attribute(base, head []any, selectors []integration.Selector, order integration.ListOrder) Attribution {
+func Attribute(base, head []any, selectors []settings.Selector, order settings.ListOrder) Attribution {
 	base, head = prune(base, head, selectors, order)
 	return attribute(base, head, selectors, order)
 }
 
 // attribute is Attribute for states of which nothing is pruned.
-func attribute(base, head []any, selectors []integration.Selector, order integration.ListOrder) Attribution {
+func attribute(base, head []any, selectors []settings.Selector, order settings.ListOrder) Attribution {
 	b, h := newTree(base, selectors, order), newTree(head, selectors, order)
 	if b.root.full(order) == h.root.full(order) {
 		return Attribution{Same: true}
@@ -63,14 +63,14 @@ func attribute(base, head []any, selectors []integration.Selector, order integra
 
 // Keys returns all shard keys in the documents, sorted, and whether they cover
 // every element that a selector names.
-func Keys(documents []any, selectors []integration.Selector) (keys []string, whole bool) {
-	t := newTree(documents, selectors, integration.OrderIgnored)
+func Keys(documents []any, selectors []settings.Selector) (keys []string, whole bool) {
+	t := newTree(documents, selectors, settings.OrderIgnored)
 	return t.root.keys(), len(t.unkeyed) == 0
 }
 
 // Digest returns the sha256 of desired states, as 64 hex digits behind
 // "sha256:". Equal digests mean equal states.
-func Digest(documents []any, order integration.ListOrder) string {
+func Digest(documents []any, order settings.ListOrder) string {
 	var text []byte
 	for _, d := range documents {
 		text = append(appendCanonical(text, d, order), '\n')
@@ -83,7 +83,7 @@ type tree struct {
 	root    *element
 	rest    map[string]string // the rest of the documents, by top-level member
 	unkeyed []unkeyed
-	order   integration.ListOrder
+	order   settings.ListOrder
 	doc     string // number of the document that is being split
 	text    []byte // scratch
 }
@@ -106,7 +106,7 @@ type element struct {
 }
 
 // newTree splits the documents of a desired state.
-func newTree(documents []any, selectors []integration.Selector, order integration.ListOrder) *tree {
+func newTree(documents []any, selectors []settings.Selector, order settings.ListOrder) *tree {
 	t := &tree{root: &element{}, rest: map[string]string{}, order: order}
 	var cursors []cursor
 	for _, s := range selectors {
@@ -199,7 +199,7 @@ func (t *tree) split(v any, cursors []cursor, place string) (string, []*element)
 
 // splitObject splits an object.
 func (t *tree) splitObject(o *bundle.Object, cursors []cursor, place string) (string, []*element) {
-	each := wildcards(cursors, integration.Members)
+	each := wildcards(cursors, settings.Members)
 	var parts []*element
 	var left []string
 	for _, m := range membersByKey(o) {
@@ -221,7 +221,7 @@ func (t *tree) splitObject(o *bundle.Object, cursors []cursor, place string) (st
 
 // splitList splits a list.
 func (t *tree) splitList(list []any, cursors []cursor, place string) (string, []*element) {
-	each := wildcards(cursors, integration.Items)
+	each := wildcards(cursors, settings.Items)
 	if len(each) == 0 {
 		return t.canonical(list), nil
 	}
@@ -230,7 +230,7 @@ func (t *tree) splitList(list []any, cursors []cursor, place string) (string, []
 	shared := 0 // items so far that every key sees
 	for _, v := range list {
 		index := ""
-		if t.order == integration.OrderSignificant {
+		if t.order == settings.OrderSignificant {
 			index = strconv.Itoa(shared)
 		}
 		e := t.newElement(v, each, place+"[*]", index)

@@ -5,18 +5,18 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // BenchmarkAttribute attributes what differs in a state as large as the real
 // ones get: 3434 namespaces of 60 clusters, 12.9 MB as JSON.
 func BenchmarkAttribute(b *testing.B) {
-	by, err := integration.ParseSelector("namespaces[*].cluster.name")
+	by, err := settings.ParseSelector("namespaces[*].cluster.name")
 	if err != nil {
 		b.Fatal(err)
 	}
-	selectors := []integration.Selector{by}
+	selectors := []settings.Selector{by}
 	for _, c := range []struct {
 		name    string
 		changes int
@@ -30,7 +30,7 @@ func BenchmarkAttribute(b *testing.B) {
 	} {
 		base, head := largeState(0, false), largeState(c.changes, c.reorder)
 		for _, order := range orders {
-			if c.reorder && order == integration.OrderSignificant {
+			if c.reorder && order == settings.OrderSignificant {
 				continue
 			}
 			b.Run(fmt.Sprintf("%s/order %s", c.name, order), func(b *testing.B) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // An edge is one pair of states. Each state is one JSON text per document.
@@ -14,7 +14,7 @@ type edge struct {
 	name       string
 	selectors  string // parted by white space
 	base, head []string
-	order      integration.ListOrder
+	order      settings.ListOrder
 	want       Attribution
 }
 
@@ -156,38 +156,38 @@ var edges = []edge{
 	{
 		"order of keys where order counts", "l[*].k m.*.k",
 		docs(`{"l":[{"k":"a","v":1}],"m":{"x":{"k":"a"},"y":{"k":"b"}}}`),
-		docs(`{"m":{"y":{"k":"b"},"x":{"k":"a"}},"l":[{"v":1,"k":"a"}]}`), integration.OrderSignificant,
+		docs(`{"m":{"y":{"k":"b"},"x":{"k":"a"}},"l":[{"v":1,"k":"a"}]}`), settings.OrderSignificant,
 		Attribution{Same: true},
 	},
 	{
 		"order inside an element", "l[*].k",
-		docs(`{"l":[{"k":"a","v":[1,2]},{"k":"b"}]}`), docs(`{"l":[{"k":"a","v":[2,1]},{"k":"b"}]}`), integration.OrderSignificant,
+		docs(`{"l":[{"k":"a","v":[1,2]},{"k":"b"}]}`), docs(`{"l":[{"k":"a","v":[2,1]},{"k":"b"}]}`), settings.OrderSignificant,
 		keys("a"),
 	},
 	{
 		"order of unaffected elements", "l[*].k",
-		docs(`{"l":[{"k":"a"},{"k":"b"},{"k":"c","v":1}]}`), docs(`{"l":[{"k":"b"},{"k":"a"},{"k":"c","v":2}]}`), integration.OrderSignificant,
+		docs(`{"l":[{"k":"a"},{"k":"b"},{"k":"c","v":1}]}`), docs(`{"l":[{"k":"b"},{"k":"a"},{"k":"c","v":2}]}`), settings.OrderSignificant,
 		moved(),
 	},
 	{
 		"order of elements of one key", "l[*].k",
-		docs(`{"l":[{"k":"a","v":1},{"k":"b"},{"k":"a","v":2}]}`), docs(`{"l":[{"k":"a","v":2},{"k":"b"},{"k":"a","v":1}]}`), integration.OrderSignificant,
+		docs(`{"l":[{"k":"a","v":1},{"k":"b"},{"k":"a","v":2}]}`), docs(`{"l":[{"k":"a","v":2},{"k":"b"},{"k":"a","v":1}]}`), settings.OrderSignificant,
 		keys("a"),
 	},
 	{
 		"an element passes one that belongs to every key", "l[*].m[*].k",
-		docs(`{"l":[{"m":[]},{"m":[{"k":"a"}]},{"m":[{"k":"b"}]}]}`), docs(`{"l":[{"m":[{"k":"a"}]},{"m":[]},{"m":[{"k":"b"}]}]}`), integration.OrderSignificant,
+		docs(`{"l":[{"m":[]},{"m":[{"k":"a"}]},{"m":[{"k":"b"}]}]}`), docs(`{"l":[{"m":[{"k":"a"}]},{"m":[]},{"m":[{"k":"b"}]}]}`), settings.OrderSignificant,
 		keys("a"),
 	},
 	{
 		"an element passes one that every key sees", "r[*].g[*].k",
-		docs(`{"r":[{"g":[{"k":"b"},{"k":null}]},{"g":[{"k":"a"}]}]}`), docs(`{"r":[{"g":[{"k":"a"}]},{"g":[{"k":"b"},{"k":null}]}]}`), integration.OrderSignificant,
+		docs(`{"r":[{"g":[{"k":"b"},{"k":null}]},{"g":[{"k":"a"}]}]}`), docs(`{"r":[{"g":[{"k":"a"}]},{"g":[{"k":"b"},{"k":null}]}]}`), settings.OrderSignificant,
 		keys("a"),
 	},
 	{
 		"an element of two keys passes another", "pairs[*].from pairs[*].to",
 		docs(`{"pairs":[{"from":"a","to":"b"},{"from":"c","to":"c"},{"from":"a","to":"a","v":1}]}`),
-		docs(`{"pairs":[{"from":"c","to":"c"},{"from":"a","to":"b"},{"from":"a","to":"a","v":2}]}`), integration.OrderSignificant,
+		docs(`{"pairs":[{"from":"c","to":"c"},{"from":"a","to":"b"},{"from":"a","to":"a","v":2}]}`), settings.OrderSignificant,
 		moved(),
 	},
 	{

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // rounds is how many random pairs of states each law sees.
 const rounds = 2000
 
 // orders are both ways to compare lists.
-var orders = []integration.ListOrder{integration.OrderIgnored, integration.OrderSignificant}
+var orders = []settings.ListOrder{settings.OrderIgnored, settings.OrderSignificant}
 
 // TestAttributeLaws holds Attribute against the naive one and against the
 // laws, on random states.
@@ -50,7 +50,7 @@ func lawful(t *testing.T, one, two uint64, seen map[string]int) {
 		m.change(head)
 	}
 	for _, order := range orders {
-		n := naive{m.selectors, order == integration.OrderSignificant}
+		n := naive{m.selectors, order == settings.OrderSignificant}
 		got := Attribute(m.real(base), m.real(head), m.selectors, order)
 		fail := func(format string, args ...any) {
 			t.Errorf("seed %d, %v, order %v:\nbase %s\nhead %s", one, m.selectors, order, show(t, base), show(t, head))
@@ -141,10 +141,10 @@ func TestAttributeShuffled(t *testing.T) {
 			m.shuffle(d)
 		}
 		b, h := m.real(base), m.real(head)
-		if got := Attribute(b, h, m.selectors, integration.OrderIgnored); !got.Same {
+		if got := Attribute(b, h, m.selectors, settings.OrderIgnored); !got.Same {
 			t.Fatalf("seed %d: got %+v for a shuffled state, want same", i, got)
 		}
-		got := Attribute(b, h, m.selectors, integration.OrderSignificant)
+		got := Attribute(b, h, m.selectors, settings.OrderSignificant)
 		if want := show(t, base) == show(t, head); got.Same != want {
 			t.Fatalf("seed %d: got %+v where order counts, want same %v", i, got, want)
 		}
@@ -215,7 +215,7 @@ func TestAttributeOutside(t *testing.T) {
 		m := newMaker(i, 4)
 		base := m.documents()
 		o, ok := base[0].(map[string]any)
-		if !ok || m.selectors[0].Steps[0].Kind != integration.Field {
+		if !ok || m.selectors[0].Steps[0].Kind != settings.Field {
 			continue
 		}
 		head := clone(base).([]any)

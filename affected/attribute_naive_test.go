@@ -8,14 +8,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A naive attribution: slow, without any hashing, straight from the rules. It
 // builds each view as a document of its own and compares whole documents. Its
 // documents are plain Go values.
 type naive struct {
-	selectors []integration.Selector
+	selectors []settings.Selector
 	ordered   bool
 }
 
@@ -62,7 +62,7 @@ func (n naive) text(v any) string {
 }
 
 // A way is what is left of a selector's steps.
-type way []integration.Step
+type way []settings.Step
 
 func (n naive) ways() []way {
 	var out []way
@@ -73,7 +73,7 @@ func (n naive) ways() []way {
 }
 
 // onward returns the ways that lead on through a step.
-func onward(ways []way, kind integration.StepKind, name string) []way {
+func onward(ways []way, kind settings.StepKind, name string) []way {
 	var out []way
 	for _, w := range ways {
 		if w[0].Kind == kind && w[0].Name == name {
@@ -95,7 +95,7 @@ type part struct {
 func look(v any, ways []way) part {
 	p := part{keys: map[string]bool{}}
 	for _, w := range ways {
-		if slices.ContainsFunc(w, func(s integration.Step) bool { return s.Kind != integration.Field }) {
+		if slices.ContainsFunc(w, func(s settings.Step) bool { return s.Kind != settings.Field }) {
 			p.inner = append(p.inner, w)
 			continue
 		}
@@ -146,10 +146,10 @@ func each(v any, ways []way, f func(any, []way)) {
 func rebuild(v any, ways []way, f func(any, []way) (any, bool)) any {
 	switch v := v.(type) {
 	case map[string]any:
-		wild := onward(ways, integration.Members, "")
+		wild := onward(ways, settings.Members, "")
 		out := map[string]any{}
 		for _, name := range sortedKeys(v) {
-			named := onward(ways, integration.Field, name)
+			named := onward(ways, settings.Field, name)
 			if len(wild) == 0 {
 				out[name] = rebuild(v[name], named, f)
 			} else if m, keep := f(v[name], slices.Concat(wild, named)); keep {
@@ -158,7 +158,7 @@ func rebuild(v any, ways []way, f func(any, []way) (any, bool)) any {
 		}
 		return out
 	case []any:
-		wild := onward(ways, integration.Items, "")
+		wild := onward(ways, settings.Items, "")
 		if len(wild) == 0 {
 			return v
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // shapes are selectors of one integration each, from real ones to strange
@@ -33,14 +33,14 @@ var shapes = [][]string{
 // equal parts are common.
 type maker struct {
 	*rand.Rand
-	selectors []integration.Selector
+	selectors []settings.Selector
 	bad       bool // make some keys that cannot be used
 }
 
 func newMaker(one, two uint64) maker {
 	m := maker{Rand: rand.New(rand.NewPCG(one, two))}
 	for _, text := range shapes[m.IntN(len(shapes))] {
-		s, err := integration.ParseSelector(text)
+		s, err := settings.ParseSelector(text)
 		if err != nil {
 			panic(err)
 		}
@@ -67,10 +67,10 @@ func (m maker) value(ways []way) any {
 		return m.key()
 	case m.IntN(40) == 0:
 		return m.noise()
-	case ways[0][0].Kind == integration.Items:
+	case ways[0][0].Kind == settings.Items:
 		list := []any{}
 		for range (1 + m.IntN(9)) / 2 {
-			list = append(list, m.value(onward(ways, integration.Items, "")))
+			list = append(list, m.value(onward(ways, settings.Items, "")))
 		}
 		return list
 	}
@@ -83,17 +83,17 @@ func (m maker) object(ways []way) any {
 		o["v"] = m.noise()
 	}
 	names := []string{"x", "y", "z"}[:m.IntN(4)]
-	if ways[0][0].Kind == integration.Field {
+	if ways[0][0].Kind == settings.Field {
 		names = nil
 	}
 	for _, w := range ways {
-		if w := w; len(w) > 0 && w[0].Kind == integration.Field && m.IntN(30) > 0 {
+		if w := w; len(w) > 0 && w[0].Kind == settings.Field && m.IntN(30) > 0 {
 			names = append(names, w[0].Name)
 		}
 	}
-	wild := onward(ways, integration.Members, "")
+	wild := onward(ways, settings.Members, "")
 	for _, name := range names {
-		o[name] = m.value(slices.Concat(wild, onward(ways, integration.Field, name)))
+		o[name] = m.value(slices.Concat(wild, onward(ways, settings.Field, name)))
 	}
 	return o
 }

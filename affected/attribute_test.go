@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 type shardCase struct {
@@ -29,7 +29,7 @@ type shardCase struct {
 // The conformance cases of the reference, with its defects corrected.
 func TestConformance(t *testing.T) {
 	shared.Each(t, "affected_shards", func(t *testing.T, c shardCase) {
-		got := Attribute(document(t, c.Input.Previous), document(t, c.Input.Current), selectors(t, c.Input.Selectors...), integration.OrderIgnored)
+		got := Attribute(document(t, c.Input.Previous), document(t, c.Input.Current), selectors(t, c.Input.Selectors...), settings.OrderIgnored)
 		want := c.Expected.AffectedShards
 		same := c.Expected.CanExitEarly
 		if c.Deviation != "" {
@@ -57,11 +57,11 @@ func document(t *testing.T, raw []byte) []any {
 	return []any{v}
 }
 
-func selectors(t *testing.T, texts ...string) []integration.Selector {
+func selectors(t *testing.T, texts ...string) []settings.Selector {
 	t.Helper()
-	var out []integration.Selector
+	var out []settings.Selector
 	for _, text := range texts {
-		s, err := integration.ParseSelector(text)
+		s, err := settings.ParseSelector(text)
 		if err != nil {
 			t.Fatal(err)
 		}

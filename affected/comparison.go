@@ -7,6 +7,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A Comparison compares the two bundles of a change. It keeps what it computes, so
@@ -171,13 +172,13 @@ func (e *engines) compile(req gql.Request) (out compiled) {
 type Subject struct {
 	Queries []Query
 	State   integration.StateFunc // when there are no queries
-	Shards  *integration.Shards
-	Order   integration.ListOrder
+	Shards  *settings.Shards
+	Order   settings.ListOrder
 }
 
 // CanFind returns nil when the selector can find something in the answer of at
 // least one of the queries, or when that cannot be known.
-func (s Subject) CanFind(selector integration.Selector) error {
+func (s Subject) CanFind(selector settings.Selector) error {
 	var last error
 	for _, q := range s.Queries {
 		if q.base == nil || q.head == nil {
@@ -194,11 +195,11 @@ func (s Subject) CanFind(selector integration.Selector) error {
 }
 
 // steps returns the steps of a selector as the engine names them.
-func steps(s integration.Selector) []gql.Step {
-	kinds := map[integration.StepKind]gql.StepKind{
-		integration.Field:   gql.StepField,
-		integration.Items:   gql.StepItems,
-		integration.Members: gql.StepMembers,
+func steps(s settings.Selector) []gql.Step {
+	kinds := map[settings.StepKind]gql.StepKind{
+		settings.Field:   gql.StepField,
+		settings.Items:   gql.StepItems,
+		settings.Members: gql.StepMembers,
 	}
 	out := make([]gql.Step, 0, len(s.Steps))
 	for _, step := range s.Steps {

@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A cursor is a position in a selector: its steps before step led to the value at
 // hand.
 type cursor struct {
-	selector integration.Selector
+	selector settings.Selector
 	step     int
 }
 
@@ -21,7 +21,7 @@ type cursor struct {
 func forward(cursors []cursor, name string) []cursor {
 	var out []cursor
 	for _, c := range cursors {
-		if s := c.selector.Steps[c.step]; s.Kind == integration.Field && s.Name == name {
+		if s := c.selector.Steps[c.step]; s.Kind == settings.Field && s.Name == name {
 			out = append(out, cursor{c.selector, c.step + 1})
 		}
 	}
@@ -30,7 +30,7 @@ func forward(cursors []cursor, name string) []cursor {
 
 // wildcards returns the cursors that go on with a wildcard of the given kind, one
 // step further.
-func wildcards(cursors []cursor, kind integration.StepKind) []cursor {
+func wildcards(cursors []cursor, kind settings.StepKind) []cursor {
 	var out []cursor
 	for _, c := range cursors {
 		if c.selector.Steps[c.step].Kind == kind {
@@ -43,12 +43,12 @@ func wildcards(cursors []cursor, kind integration.StepKind) []cursor {
 // anyWildcard tells whether the next step of one of the cursors is a wildcard.
 func anyWildcard(cursors []cursor) bool {
 	return slices.ContainsFunc(cursors, func(c cursor) bool {
-		return c.selector.Steps[c.step].Kind != integration.Field
+		return c.selector.Steps[c.step].Kind != settings.Field
 	})
 }
 
 // findKey follows the steps from an owner element to its key.
-func findKey(v any, steps []integration.Step) (string, error) {
+func findKey(v any, steps []settings.Step) (string, error) {
 	for _, s := range steps {
 		o, ok := v.(*bundle.Object)
 		if !ok {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Decide asks the rungs fields, state and shards about one integration. selected
@@ -90,7 +90,7 @@ func (c *Comparison) desiredStates(ctx context.Context, s Subject) desiredStates
 	if len(out.doubts) > 0 {
 		return out
 	}
-	whole := c.typesChanged() || s.Order == integration.OrderSignificant || !c.mentions().IsComplete()
+	whole := c.typesChanged() || s.Order == settings.OrderSignificant || !c.mentions().IsComplete()
 	for _, q := range s.Queries {
 		d := c.compareAnswers(ctx, q, whole)
 		if d.doubt != "" {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A difference is how the answers to one query differ between base and head.
@@ -125,7 +125,7 @@ func digests(list []any) []digest {
 	out := make([]digest, len(list))
 	var buffer []byte
 	for i, v := range list {
-		buffer = appendCanonical(buffer[:0], v, integration.OrderIgnored)
+		buffer = appendCanonical(buffer[:0], v, settings.OrderIgnored)
 		out[i] = sha256.Sum256(buffer)
 	}
 	return out

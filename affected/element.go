@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // full returns the hash of the element with all its parts.
-func (e *element) full(order integration.ListOrder) string {
+func (e *element) full(order settings.ListOrder) string {
 	below := make([]string, 0, len(e.parts))
 	for _, p := range e.parts {
 		below = append(below, p.full(order))
@@ -33,7 +33,7 @@ func (e *element) keys() []string {
 
 // views returns the hash of the view of each key: the element with the parts that
 // belong to the key. The view of an owner element's own key is the whole element.
-func (e *element) views(order integration.ListOrder) map[string]string {
+func (e *element) views(order settings.ListOrder) map[string]string {
 	below := map[string][]string{}
 	for _, p := range e.parts {
 		for key, view := range p.views(order) {
@@ -58,7 +58,7 @@ func (e *element) grouped() []string {
 	var out []string
 	for _, p := range e.parts {
 		if p.shared || len(p.keys()) > 1 {
-			out = append(out, p.full(integration.OrderIgnored))
+			out = append(out, p.full(settings.OrderIgnored))
 		}
 	}
 	slices.Sort(out)
@@ -67,7 +67,7 @@ func (e *element) grouped() []string {
 
 // without returns the hash of the element without the parts that belong to the given
 // keys alone; "" when nothing is left.
-func (e *element) without(keys map[string]bool, order integration.ListOrder) string {
+func (e *element) without(keys map[string]bool, order settings.ListOrder) string {
 	belongs := len(e.own) > 0 && !slices.ContainsFunc(e.own, func(k string) bool { return !keys[k] })
 	if belongs && !e.shared {
 		return ""
@@ -115,8 +115,8 @@ func hash(texts ...string) string {
 }
 
 // sorted returns texts in a fixed order, unless their order counts.
-func sorted(texts []string, order integration.ListOrder) []string {
-	if order == integration.OrderSignificant {
+func sorted(texts []string, order settings.ListOrder) []string {
+	if order == settings.OrderSignificant {
 		return texts
 	}
 	out := slices.Clone(texts)
@@ -141,7 +141,7 @@ func flatten(m map[string]string) []string {
 // appendCanonical appends the canonical text of a value, which is the same for equal
 // values: keys are sorted, numbers are as written, and list items are sorted unless
 // their order counts.
-func appendCanonical(out []byte, v any, order integration.ListOrder) []byte {
+func appendCanonical(out []byte, v any, order settings.ListOrder) []byte {
 	switch v := v.(type) {
 	case string:
 		return appendQuoted(out, v)
@@ -162,7 +162,7 @@ func appendCanonical(out []byte, v any, order integration.ListOrder) []byte {
 }
 
 // appendList appends the canonical text of a list.
-func appendList(out []byte, list []any, order integration.ListOrder) []byte {
+func appendList(out []byte, list []any, order settings.ListOrder) []byte {
 	out = append(out, '[')
 	start := len(out)
 	ends := make([]int, len(list))
@@ -170,7 +170,7 @@ func appendList(out []byte, list []any, order integration.ListOrder) []byte {
 		out = append(appendCanonical(out, v, order), ',')
 		ends[i] = len(out)
 	}
-	if order == integration.OrderSignificant || len(list) < 2 {
+	if order == settings.OrderSignificant || len(list) < 2 {
 		return append(out, ']')
 	}
 	items := make([][]byte, len(list))

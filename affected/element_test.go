@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 func TestKeys(t *testing.T) {
@@ -66,7 +66,7 @@ func TestDigest(t *testing.T) {
 		})
 	}
 	twice := []any{"a", "b"}
-	if Digest(twice, integration.OrderIgnored) == Digest([]any{"b", "a"}, integration.OrderIgnored) {
+	if Digest(twice, settings.OrderIgnored) == Digest([]any{"b", "a"}, settings.OrderIgnored) {
 		t.Error("the documents are told apart by their place, whatever the order of lists")
 	}
 	if got, want := Digest(nil, 0), "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"; got != want {

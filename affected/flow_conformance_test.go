@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A flowCase is a case of desired_state_diff_gate or runner_flow. A pointer
@@ -78,7 +79,7 @@ func flow(t *testing.T, s *stater, shards []string) plan.Conclusion {
 	}
 	subject := Subject{State: s.desiredState}
 	if shards != nil {
-		subject.Shards = &integration.Shards{By: selectors(t, shards...)}
+		subject.Shards = &settings.Shards{By: selectors(t, shards...)}
 	}
 	d := NewComparison(b, b, bundle.Compare(b, b), Options{}).Decide(t.Context(), subject, true)
 	return d

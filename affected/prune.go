@@ -4,15 +4,15 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // prune returns two desired states without the items that the same list has on both sides, as
 // far as they are easily found. Such an item contributes the same to both sides, so what is
 // said about the difference stays. Only lists that a selector divides are looked at, and not
 // the lists in their items.
-func prune(base, head []any, selectors []integration.Selector, order integration.ListOrder) ([]any, []any) {
+func prune(base, head []any, selectors []settings.Selector, order settings.ListOrder) ([]any, []any) {
 	if len(base) != len(head) {
 		return base, head
 	}
@@ -30,7 +30,7 @@ func prune(base, head []any, selectors []integration.Selector, order integration
 
 // A pruner removes what two states have in common.
 type pruner struct {
-	order integration.ListOrder
+	order settings.ListOrder
 	seed  maphash.Seed
 }
 
@@ -38,11 +38,11 @@ type pruner struct {
 func (p pruner) value(base, head any, cursors []cursor) (any, any) {
 	switch b := base.(type) {
 	case *bundle.Object:
-		if h, ok := head.(*bundle.Object); ok && len(wildcards(cursors, integration.Members)) == 0 {
+		if h, ok := head.(*bundle.Object); ok && len(wildcards(cursors, settings.Members)) == 0 {
 			return p.object(b, h, cursors)
 		}
 	case []any:
-		if each := wildcards(cursors, integration.Items); len(each) > 0 {
+		if each := wildcards(cursors, settings.Items); len(each) > 0 {
 			if h, ok := head.([]any); ok {
 				return p.list(b, h, each)
 			}
@@ -69,7 +69,7 @@ func (p pruner) object(base, head *bundle.Object, cursors []cursor) (any, any) {
 
 // list prunes two lists, whose items the cursors lead to.
 func (p pruner) list(base, head []any, each []cursor) (any, any) {
-	if p.order == integration.OrderSignificant {
+	if p.order == settings.OrderSignificant {
 		return p.ends(base, head, each)
 	}
 	var b, h []any

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A grouping says which shards stand together in which elements.
@@ -67,18 +67,18 @@ func (g grouping) bundle(t *testing.T) *bundle.Bundle {
 func (g grouping) view(key string) string {
 	var out []string
 	for _, shards := range g {
-		if text := strings.Join(sorted(shards, integration.OrderIgnored), ","); strings.Contains(text, `"`+key+`"`) {
+		if text := strings.Join(sorted(shards, settings.OrderIgnored), ","); strings.Contains(text, `"`+key+`"`) {
 			out = append(out, text)
 		}
 	}
-	return strings.Join(sorted(out, integration.OrderIgnored), "\n")
+	return strings.Join(sorted(out, settings.OrderIgnored), "\n")
 }
 
 // When a task sees the same in two changes that regroup shards, then neither their bases
 // nor their heads differ in anything for which the ladder would run it, and a program
 // sees the same elements.
 func TestRegroupedShardsAreSeen(t *testing.T) {
-	by, err := integration.ParseSelector("warehouses[*].inlines[*].key")
+	by, err := settings.ParseSelector("warehouses[*].inlines[*].key")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,11 +133,11 @@ func TestRegroupedShardsAreSeen(t *testing.T) {
 // Elements whose key cannot be used belong to every shard, and so does which of them
 // stand together.
 func TestRegroupedUnkeyedElementsAreSeen(t *testing.T) {
-	by, err := integration.ParseSelector("a[*].b[*].c[*].key")
+	by, err := settings.ParseSelector("a[*].b[*].c[*].key")
 	if err != nil {
 		t.Fatal(err)
 	}
-	selectors := []integration.Selector{by}
+	selectors := []settings.Selector{by}
 	m := maker{Rand: rand.New(rand.NewPCG(1, 1)), selectors: selectors} //nolint:gosec // repeatable
 	unkeyed := func(n int) any {
 		return map[string]any{"c": []any{map[string]any{"key": "j"}, map[string]any{"key": n}}}
@@ -151,7 +151,7 @@ func TestRegroupedUnkeyedElementsAreSeen(t *testing.T) {
 	}
 	base := together([]any{unkeyed(7), unkeyed(8)}, []any{unkeyed(9), unkeyed(10)})
 	head := together([]any{unkeyed(7), unkeyed(9)}, []any{unkeyed(8), unkeyed(10)})
-	if a := Attribute(base, head, selectors, integration.OrderIgnored); a.Why == "" {
+	if a := Attribute(base, head, selectors, settings.OrderIgnored); a.Why == "" {
 		t.Fatalf("got %+v, want a full run", a)
 	}
 	if viewsOf(base, selectors).of("k") == viewsOf(head, selectors).of("k") {

@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // kept is a memory that counts what it gives.
@@ -32,7 +32,7 @@ func TestRememberedBase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	byName, err := integration.ParseSelector("warehouses[*].name")
+	byName, err := settings.ParseSelector("warehouses[*].name")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // No integration is skipped whose full evaluation differs between base and
@@ -86,7 +86,7 @@ func (c *counts) check(t *testing.T, req gql.Request) {
 			t.Errorf("said to differ, but the answers are the same:\n%s", req.Query)
 		}
 	}
-	same := Digest([]any{before.Data}, integration.OrderIgnored) == Digest([]any{after.Data}, integration.OrderIgnored)
+	same := Digest([]any{before.Data}, settings.OrderIgnored) == Digest([]any{after.Data}, settings.OrderIgnored)
 	if selector, ok := anySelector(after.Data); ok && len(before.Errors)+len(after.Errors) == 0 {
 		c.checkShards(t, w, s, selector, before.Data, after.Data)
 	}
@@ -119,9 +119,9 @@ func (c *counts) check(t *testing.T, req gql.Request) {
 func (c *counts) checkShards(t *testing.T, w *Comparison, s Subject, selector string, before, after any) {
 	t.Helper()
 	by := selectors(t, selector)
-	s.Shards = &integration.Shards{By: by}
+	s.Shards = &settings.Shards{By: by}
 	d := w.Decide(context.Background(), s, true)
-	want := Attribute([]any{before}, []any{after}, by, integration.OrderIgnored)
+	want := Attribute([]any{before}, []any{after}, by, settings.OrderIgnored)
 	switch {
 	case d.Action == plan.Run:
 		c.full++

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -173,7 +173,7 @@ func (c *Comparison) judgeRecorded(t *testing.T, recorded *trace.Trace) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := c.Decide(context.Background(), Subject{Queries: queries, Order: integration.OrderSignificant}, true)
+	d := c.Decide(context.Background(), Subject{Queries: queries, Order: settings.OrderSignificant}, true)
 	if d.Action == plan.Run {
 		return
 	}

@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -15,7 +15,7 @@ import (
 type VisibleState struct {
 	queries string // digest of the queries
 	whole   string // digest of both states as a whole
-	shards  []integration.Selector
+	shards  []settings.Selector
 	parts   [3]shardViews // base, what head lost of it, what head adds; empty without shards
 }
 
@@ -42,7 +42,7 @@ func (c *Comparison) VisibleState(ctx context.Context, s Subject) (*VisibleState
 		texts = append(texts, key.query, key.operation, key.variables)
 	}
 	out := &VisibleState{queries: hash(texts...)}
-	if s.Shards != nil && s.Order == integration.OrderIgnored { // an order belongs to every shard
+	if s.Shards != nil && s.Order == settings.OrderIgnored { // an order belongs to every shard
 		out.shards = s.Shards.By
 	}
 	key := out.queries + fmt.Sprintf("%q", out.shards)
@@ -58,8 +58,8 @@ func (c *Comparison) VisibleState(ctx context.Context, s Subject) (*VisibleState
 
 // evaluateVisible evaluates the queries and completes out. It returns false when
 // an answer cannot be told.
-func (c *Comparison) evaluateVisible(ctx context.Context, queries []Query, out *VisibleState, order integration.ListOrder) bool {
-	whole := c.typesChanged() || order == integration.OrderSignificant || !c.mentions().IsComplete()
+func (c *Comparison) evaluateVisible(ctx context.Context, queries []Query, out *VisibleState, order settings.ListOrder) bool {
+	whole := c.typesChanged() || order == settings.OrderSignificant || !c.mentions().IsComplete()
 	base, ok := c.baseState(ctx, queries, out, order)
 	if !ok {
 		return false
@@ -86,9 +86,9 @@ func (c *Comparison) evaluateVisible(ctx context.Context, queries []Query, out *
 
 // viewsOf returns a desired state, in which the order of lists does not count, as
 // shards see it.
-func viewsOf(documents []any, shards []integration.Selector) shardViews {
-	t := newTree(documents, shards, integration.OrderIgnored)
-	return shardViews{t.root.views(integration.OrderIgnored), t.root.rest, hash(t.root.grouped()...)}
+func viewsOf(documents []any, shards []settings.Selector) shardViews {
+	t := newTree(documents, shards, settings.OrderIgnored)
+	return shardViews{t.root.views(settings.OrderIgnored), t.root.rest, hash(t.root.grouped()...)}
 }
 
 // of returns what one shard sees. A shard that the state does not have sees the parts

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // When a shard sees the same in two states, then no difference between them is a reason
@@ -25,7 +25,7 @@ func TestViewsAgreeWithAttribution(t *testing.T) {
 			m.change(head)
 		}
 		b, h := m.real(base), m.real(head)
-		a := Attribute(b, h, m.selectors, integration.OrderIgnored)
+		a := Attribute(b, h, m.selectors, settings.OrderIgnored)
 		before, after := viewsOf(b, m.selectors), viewsOf(h, m.selectors)
 		keys := append(differingKeys(before.views, after.views), "nobody has this key")
 		for key := range before.views {
@@ -52,7 +52,7 @@ func TestSeenIsWhatTheLadderLooksAt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	byName, err := integration.ParseSelector("warehouses[*].name")
+	byName, err := settings.ParseSelector("warehouses[*].name")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func mustRun(d plan.Conclusion, shard string) bool {
 	return d.Action == plan.Run || d.Action == plan.Shards && (shard == "" || slices.Contains(d.Evidence.Keys, shard))
 }
 
-func seenFrom(t *testing.T, sides [2]*bundle.Bundle, text string, by integration.Selector, shard string) (string, bool) {
+func seenFrom(t *testing.T, sides [2]*bundle.Bundle, text string, by settings.Selector, shard string) (string, bool) {
 	t.Helper()
 	w := NewComparison(sides[0], sides[1], bundle.Compare(sides[0], sides[1]), Options{})
 	seen, ok := w.VisibleState(t.Context(), subjectOf(t, w, text, by))
@@ -112,14 +112,14 @@ func seenFrom(t *testing.T, sides [2]*bundle.Bundle, text string, by integration
 	return seen.Digest(shard), true
 }
 
-func judged(t *testing.T, from, to *bundle.Bundle, text string, by integration.Selector) plan.Conclusion {
+func judged(t *testing.T, from, to *bundle.Bundle, text string, by settings.Selector) plan.Conclusion {
 	t.Helper()
 	w := NewComparison(from, to, bundle.Compare(from, to), Options{})
 	d := w.Decide(t.Context(), subjectOf(t, w, text, by), true)
 	return d
 }
 
-func subjectOf(t *testing.T, w *Comparison, text string, by integration.Selector) Subject {
+func subjectOf(t *testing.T, w *Comparison, text string, by settings.Selector) Subject {
 	t.Helper()
 	q, err := w.Compile("q", gql.Request{Query: text})
 	if err != nil {
@@ -127,7 +127,7 @@ func subjectOf(t *testing.T, w *Comparison, text string, by integration.Selector
 	}
 	s := Subject{Queries: []Query{q}}
 	if strings.Contains(text, "warehouses {") {
-		s.Shards = &integration.Shards{By: []integration.Selector{by}}
+		s.Shards = &settings.Shards{By: []settings.Selector{by}}
 	}
 	return s
 }
@@ -152,11 +152,11 @@ func TestSeenCovers(t *testing.T) {
 		}
 		known[digest] = name
 	}
-	name, err := integration.ParseSelector("warehouses[*].name")
+	name, err := settings.ParseSelector("warehouses[*].name")
 	if err != nil {
 		t.Fatal(err)
 	}
-	city, err := integration.ParseSelector("warehouses[*].city")
+	city, err := settings.ParseSelector("warehouses[*].city")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,9 +165,9 @@ func TestSeenCovers(t *testing.T) {
 	add("a shard", plain, "harbor")
 	add("another shard", plain, "hill")
 	other := plain
-	other.Shards = &integration.Shards{By: []integration.Selector{city}}
+	other.Shards = &settings.Shards{By: []settings.Selector{city}}
 	add("a shard by another selector", other, "harbor")
-	other.Order = integration.OrderSignificant
+	other.Order = settings.OrderSignificant
 	add("with an order", other, "")
 	add("another text", subjectOf(t, w, "{ warehouses { name  city shelves } }", name), "")
 	twice := plain

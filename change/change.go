@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
@@ -14,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/live"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/bases"
@@ -23,7 +23,7 @@ import (
 // A Change is everything that a plan is made from.
 type Change struct {
 	Base, Head *bundle.Bundle
-	Settings   *integration.Settings
+	Settings   *settings.Settings
 	State      state.Store // nil when nothing is remembered
 
 	Worlds Worlds

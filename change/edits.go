@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/world"
 )
@@ -43,7 +44,7 @@ func (c *Change) findEdits(ctx context.Context, in Inputs) (rules.Edits, error) 
 		Compare: func() (*rules.Comparison, error) {
 			return c.compare(ctx, in)
 		},
-		CanPlan: func(head *integration.Settings, readQuery func(path string) ([]byte, error)) error {
+		CanPlan: func(head *settings.Settings, readQuery func(path string) ([]byte, error)) error {
 			return planner.Check(planner.Input{Base: c.Head, Head: c.Head, Settings: head, Natives: in.Natives, ReadQuery: readQuery})
 		},
 	})
@@ -128,7 +129,7 @@ func (c *Change) namedFiles(ctx context.Context, in Inputs) func(name string) []
 func (c *Change) candidates(folder string) map[string][]string {
 	out := map[string][]string{}
 	for _, b := range []*bundle.Bundle{c.Head, c.Base} { // base's counts
-		list, err := c.Settings.List(b)
+		list, err := integration.List(b, c.Settings)
 		if err != nil {
 			return nil
 		}

@@ -10,8 +10,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // pemType is the kind of PEM block that has a private key, as openssl writes it.
@@ -44,7 +44,7 @@ func MakeKey(name string) (public string, err error) {
 
 // PublicKey returns the public key of a private key, as the settings have it.
 func PublicKey(key ed25519.PrivateKey) string {
-	return integration.PublicKeyText(key.Public().(ed25519.PublicKey))
+	return settings.PublicKeyText(key.Public().(ed25519.PublicKey))
 }
 
 // SigningKey returns the public key of the private key that [KeyVariable] names, as the

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -20,7 +20,7 @@ var fullHash = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 // revision or if the clone lacks the earlier commit: nothing is fetched for a sentence of a report.
 type others struct {
 	ctx     context.Context //nolint:containedctx // of the one plan that asks
-	at      integration.Checkout
+	at      settings.Checkout
 	earlier string // the hash of a commit
 	base    string // a reference
 }

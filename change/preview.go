@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
 	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Previews returns what the merge of the change would start, as the natives say that the plan
@@ -37,7 +38,7 @@ func (c *Change) Previews(ctx context.Context, p *plan.Plan) []report.Preview {
 }
 
 // preview asks one native.
-func (c *Change) preview(ctx context.Context, of integration.Previewer, it integration.Integration) (lines []string, err error) {
+func (c *Change) preview(ctx context.Context, of integration.Previewer, it settings.Integration) (lines []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = errors.New(crash.Text(p))

@@ -5,10 +5,10 @@ import (
 	"path"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/world"
 )
@@ -16,10 +16,10 @@ import (
 // Programs returns a function that digests the files that commands may use; see
 // [rules.Workplace.Programs]. These are files of head, which may be nil: then they are the files
 // around the settings. Nothing is read before it is called.
-func Programs(ctx context.Context, open source.Opener, settings source.Settings, head func() (*world.Tree, error), own source.Own) func(integration.Programs) (string, error) {
-	at, err := workplace(ctx, open, settings, head, own)
+func Programs(ctx context.Context, open source.Opener, s source.Settings, head func() (*world.Tree, error), own source.Own) func(settings.Programs) (string, error) {
+	at, err := workplace(ctx, open, s, head, own)
 	if err != nil {
-		return func(integration.Programs) (string, error) { return "", err }
+		return func(settings.Programs) (string, error) { return "", err }
 	}
 	return at.Programs()
 }
@@ -124,7 +124,7 @@ func (d Data) checkouts(root string) []string {
 }
 
 // isPartOf reports whether a path of a checkout is a part of one of the bundles.
-func (d Data) isPartOf(at integration.Checkout, name string) bool {
+func (d Data) isPartOf(at settings.Checkout, name string) bool {
 	if name == path.Clean(at.GraphQL) || at.FromBundle() && name == path.Clean(at.Schemas) {
 		return true
 	}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/planner/proof"
 	"github.com/app-sre/prcheck/planner/rules"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/files"
 )
@@ -18,8 +18,8 @@ type fileEvidence struct {
 	ctx      context.Context //nolint:containedctx // of the one plan that asks
 	lists    files.Store
 	world    func() (*files.World, error) // nil if head has no files
-	programs func(integration.Programs) (string, error)
-	settings *integration.Settings
+	programs func(settings.Programs) (string, error)
+	settings *settings.Settings
 	edits    rules.Edits
 
 	mu    sync.Mutex
@@ -27,7 +27,7 @@ type fileEvidence struct {
 }
 
 // newFileEvidence returns the evidence that a state has.
-func newFileEvidence(ctx context.Context, in state.Store, w Worlds, programs func(integration.Programs) (string, error), s *integration.Settings) *fileEvidence {
+func newFileEvidence(ctx context.Context, in state.Store, w Worlds, programs func(settings.Programs) (string, error), s *settings.Settings) *fileEvidence {
 	e := &fileEvidence{ctx: ctx, lists: files.NewStore(in), programs: programs, settings: s, known: map[[2]string]string{}}
 	if w.Head != nil {
 		e.world = sync.OnceValues(w.HeadWorld)

@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/ci/revisions"
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/internal/safepath"
 	"github.com/app-sre/prcheck/internal/sanitize"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 )
@@ -110,7 +110,7 @@ func (f StateFlag) isBucket() bool { return source.IsObject(f.Place) }
 // Trust finds out which documents count. The note says if none does, or if none is signed
 // although there is a private key; otherwise it is "".
 func (f StateFlag) Trust(ctx context.Context, env cli.Env) (t state.Trust, note string, err error) {
-	var said integration.StateTrust
+	var said settings.StateTrust
 	if f.Settings.Settings != nil && (!InJob(env.Getenv) || f.isFromBase(ctx)) {
 		said = f.Settings.StateTrust()
 	}
@@ -144,7 +144,7 @@ func (f StateFlag) isFromBase(ctx context.Context) bool {
 		return true
 	}
 	_, rel, _ := safepath.Checkout(f.Settings.File)
-	base, err := source.OpenSettings(ctx, integration.FromBase+filepath.ToSlash(rel), f.Base)
+	base, err := source.OpenSettings(ctx, settings.FromBase+filepath.ToSlash(rel), f.Base)
 	return err == nil && base.Digest() == f.Settings.Digest()
 }
 

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/world"
@@ -216,16 +216,16 @@ func (w Worlds) IsCheckedOut(ctx context.Context) (bool, error) {
 }
 
 // Programs digests the files that a command may use, as plans do.
-func (c *Change) Programs() func(integration.Programs) (string, error) { return c.input.Programs }
+func (c *Change) Programs() func(settings.Programs) (string, error) { return c.input.Programs }
 
 // BaseSettings returns the settings as base has them, nil if they are base's already or do not
 // lie in the repository. If base has none that can be read, they are empty.
-func (c *Change) BaseSettings(ctx context.Context) *integration.Settings {
+func (c *Change) BaseSettings(ctx context.Context) *settings.Settings {
 	return BaseSettings(ctx, c.settings, c.baseRef)
 }
 
 // BaseSettings returns the settings as a base has them, see [Change.BaseSettings].
-func BaseSettings(ctx context.Context, s source.Settings, ref string) *integration.Settings {
+func BaseSettings(ctx context.Context, s source.Settings, ref string) *settings.Settings {
 	_, _, isRevision := source.ParseRevision(ref)
 	if s.Revision != nil || s.IsObject || s.File == "" || !isRevision {
 		return nil
@@ -234,9 +234,9 @@ func BaseSettings(ctx context.Context, s source.Settings, ref string) *integrati
 	if !inside {
 		return nil
 	}
-	base, err := source.OpenSettings(ctx, integration.FromBase+path, ref)
+	base, err := source.OpenSettings(ctx, settings.FromBase+path, ref)
 	if err != nil {
-		return &integration.Settings{} // other settings than any
+		return &settings.Settings{} // other settings than any
 	}
 	return base.Settings
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 )
@@ -216,7 +217,7 @@ func TestHosts(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
-	if _, err := usesOf(t.Context(), panicking{}, nil, integration.Integration{}); err == nil {
+	if _, err := usesOf(t.Context(), panicking{}, nil, settings.Integration{}); err == nil {
 		t.Error("a panic is no error")
 	}
 }
@@ -224,6 +225,6 @@ func TestHosts(t *testing.T) {
 // A panicking native panics.
 type panicking struct{}
 
-func (panicking) UsesHosts(context.Context, integration.QueryFunc, integration.Integration) ([]integration.HostUse, error) {
+func (panicking) UsesHosts(context.Context, integration.QueryFunc, settings.Integration) ([]integration.HostUse, error) {
 	panic("no")
 }

@@ -3,8 +3,8 @@ package doctor
 import (
 	"context"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -45,12 +45,12 @@ func (e *examination) checkBase(ctx context.Context) {
 		e.Base = source.RevisionOf(e.repo, commit)
 		e.ok("base", "changes are compared with where they left "+target+", "+git.Short(commit))
 	}
-	found, err := source.OpenSettings(ctx, integration.FromBase+integration.SettingsName, e.Base)
+	found, err := source.OpenSettings(ctx, settings.FromBase+settings.FileName, e.Base)
 	switch {
 	case err != nil:
 		e.fail("base", "the settings of base cannot be used: "+err.Error(), "mend them in a merge request of their own")
 	case found.Revision != nil && found.Revision.Missing:
-		e.warn("base", "base has no "+integration.SettingsName+", so a job starts nothing yet", "merge the settings first: a merge request is always checked by the settings of base")
+		e.warn("base", "base has no "+settings.FileName+", so a job starts nothing yet", "merge the settings first: a merge request is always checked by the settings of base")
 	default:
 		if e.InJob {
 			e.ok("base", "the settings of base, "+git.Short(found.Revision.Commit)+", can be read")

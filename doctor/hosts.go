@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/crash"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // checkHosts says which hosts natives need by the data of the working tree, and which ones their settings
@@ -42,7 +43,7 @@ func (e *examination) checkHosts(ctx context.Context) {
 
 // usesOf asks one native. A panic is an error.
 func usesOf(
-	ctx context.Context, n integration.HostUser, query integration.QueryFunc, it integration.Integration,
+	ctx context.Context, n integration.HostUser, query integration.QueryFunc, it settings.Integration,
 ) (out []integration.HostUse, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // checkPrograms looks for the programs that tasks start.
@@ -50,7 +50,7 @@ func (e *examination) checkVariables(context.Context) {
 		for _, value := range exec.Env {
 			texts = append(texts, value)
 		}
-		for _, name := range integration.EnvPlaceholderNames(texts...) {
+		for _, name := range settings.EnvPlaceholderNames(texts...) {
 			if e.Getenv(name) == "" {
 				unset = append(unset, name)
 			}

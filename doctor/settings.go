@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/internal/suggest"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -20,19 +21,19 @@ func (e *examination) checkSettings(ctx context.Context) {
 	if name == "" && e.repo != nil {
 		name = source.SettingsIn(e.repo.Root())
 	}
-	settings, err := source.OpenSettings(ctx, name, e.Base)
+	rules, err := source.OpenSettings(ctx, name, e.Base)
 	if err != nil {
 		for line := range strings.Lines(err.Error()) {
 			e.fail("settings", line, "docs/settings.md describes every key")
 		}
 		return
 	}
-	e.settings = &settings
-	if settings.File == "" {
-		e.fail("settings", "there is no "+integration.SettingsName+", so nothing says how to start an integration", "run runner init")
+	e.settings = &rules
+	if rules.File == "" {
+		e.fail("settings", "there is no "+settings.FileName+", so nothing says how to start an integration", "run runner init")
 		return
 	}
-	e.ok("settings", settings.File+" can be read")
+	e.ok("settings", rules.File+" can be read")
 }
 
 // checkBundle makes the bundle of the working tree.
@@ -68,7 +69,7 @@ func (e *examination) checkDefinitions(context.Context) {
 	if e.head == nil {
 		return
 	}
-	list, err := e.settings.List(e.head)
+	list, err := integration.List(e.head, e.settings.Settings)
 	if err != nil {
 		e.fail("definitions", err.Error(), "")
 		return

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // manyShare is the share of all schemas from which on an integration counts as one that may
@@ -20,25 +21,25 @@ func (e *examination) checkSkips(context.Context) {
 	}
 	before := len(e.found)
 	for _, rule := range []struct {
-		holds        func(integration.Definition, integration.Integration) bool
+		holds        func(integration.Definition, settings.Integration) bool
 		what, remedy string
 	}{
-		{func(d integration.Definition, _ integration.Integration) bool { return d.Check.AlwaysRun },
+		{func(d integration.Definition, _ settings.Integration) bool { return d.Check.AlwaysRun },
 			"always_run is set, so every change is a reason to run", "remove always_run where the change of a datafile is the only reason to run"},
-		{func(d integration.Definition, it integration.Integration) bool {
+		{func(d integration.Definition, it settings.Integration) bool {
 			return !d.Check.AlwaysRun && e.isBlind(it) && (e.State.Place == "" || !canTrace(it))
 		}, "it is not known what is asked, so every change of a datafile that may be read is a reason to run", "declare queries in the settings, or remember with --state what is asked (docs/traces.md)"},
-		{func(d integration.Definition, it integration.Integration) bool {
+		{func(d integration.Definition, it settings.Integration) bool {
 			return !d.Check.AlwaysRun && e.isBlind(it) && it.Resources.AllowAll() && len(e.head.Resources()) > 0
 		}, "every change of a resource is a reason to run, since any resource might be asked for", "say resources: none, or which resources are asked for, in the settings"},
-		{func(d integration.Definition, _ integration.Integration) bool { return e.readsMost(d) },
+		{func(d integration.Definition, _ settings.Integration) bool { return e.readsMost(d) },
 			"most schemas may be read, so almost every change is a reason to run", "run planner suggest with the --state of some runs: it prints definitions with the schemas that are read"},
-		{func(_ integration.Definition, it integration.Integration) bool {
-			return e.State.Place != "" && e.isBlind(it) && canTrace(it) && it.Reads == integration.ReadsNone && !it.Programs.None && it.Programs.Globs == nil
+		{func(_ integration.Definition, it settings.Integration) bool {
+			return e.State.Place != "" && e.isBlind(it) && canTrace(it) && it.Reads == settings.ReadsNone && !it.Programs.None && it.Programs.Globs == nil
 		}, "every changed file of the repository ends what traces prove, since it is not recorded which files are read",
 			"take reads: none out of the settings, say programs: none, or list the files (docs/settings.md)"},
-		{func(_ integration.Definition, it integration.Integration) bool {
-			return e.State.Place != "" && e.isBlind(it) && it.Trace != integration.TraceNone && hasVariable(it)
+		{func(_ integration.Definition, it settings.Integration) bool {
+			return e.State.Place != "" && e.isBlind(it) && it.Trace != settings.TraceNone && hasVariable(it)
 		}, "no trace counts, since the command line has {env.…}, which is known only when a task starts", "hand the value over in env"},
 	} {
 		var names []string
@@ -57,19 +58,19 @@ func (e *examination) checkSkips(context.Context) {
 }
 
 // isBlind reports whether nothing but the definition says what an integration reads.
-func (e *examination) isBlind(it integration.Integration) bool {
+func (e *examination) isBlind(it settings.Integration) bool {
 	_, isNative := integration.FindNative(e.Natives, it)
 	return len(it.Queries) == 0 && !isNative
 }
 
 // canTrace reports whether a trace may prove something about an integration.
-func canTrace(it integration.Integration) bool {
-	return it.Trace != integration.TraceNone && !hasVariable(it)
+func canTrace(it settings.Integration) bool {
+	return it.Trace != settings.TraceNone && !hasVariable(it)
 }
 
 // hasVariable reports whether the command line has a value that is known only when the task
 // starts.
-func hasVariable(it integration.Integration) bool {
+func hasVariable(it settings.Integration) bool {
 	return slices.ContainsFunc(it.Exec.Argv, func(word string) bool { return strings.Contains(word, "{env.") })
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 )
@@ -24,11 +24,11 @@ func (e *examination) checkState(ctx context.Context) {
 		e.warn("state", what, "keep a folder or a bucket (docs/state.md), and give it with --state")
 		return
 	}
-	settings := source.Settings{Settings: &integration.Settings{}}
+	rules := source.Settings{Settings: &settings.Settings{}}
 	if e.settings != nil {
-		settings = *e.settings
+		rules = *e.settings
 	}
-	note, err := e.State.Check(ctx, settings, e.Base)
+	note, err := e.State.Check(ctx, rules, e.Base)
 	if err != nil {
 		e.stateTrouble("the state cannot be used: ", err)
 		return
@@ -128,16 +128,16 @@ func (e *examination) checkKey(context.Context) {
 		e.fail("key", err.Error(), "make a key with planner keygen, and give it as a file")
 		return
 	}
-	settings, whose := e.settings, "the settings"
+	rules, whose := e.settings, "the settings"
 	if e.ofBase != nil {
-		settings, whose = e.ofBase, "the settings of base"
+		rules, whose = e.ofBase, "the settings of base"
 	}
-	if settings == nil {
+	if rules == nil {
 		return
 	}
 	var keys []string
-	for _, k := range settings.StateTrust().Keys {
-		keys = append(keys, integration.PublicKeyText(k))
+	for _, k := range rules.StateTrust().Keys {
+		keys = append(keys, settings.PublicKeyText(k))
 	}
 	switch {
 	case public == "" && len(keys) == 0:

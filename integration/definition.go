@@ -1,26 +1,22 @@
 package integration
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
-
-// DefinitionSchema is the schema of the datafiles that define integrations, unless the
-// settings name another one.
-const DefinitionSchema bundle.Schema = "/app-sre/integration-1.yml"
 
 // RequiredSchemas returns the schemas that every definition must allow, even if the
 // integration does not read them.
 func RequiredSchemas() []bundle.Schema {
-	return []bundle.Schema{DefinitionSchema, "/app-interface/app-interface-settings-1.yml"}
+	return []bundle.Schema{settings.DefinitionSchema, "/app-interface/app-interface-settings-1.yml"}
 }
 
-// A Definition is the definition of an integration: one datafile of [DefinitionSchema].
+// A Definition is the definition of an integration: one datafile of [settings.DefinitionSchema].
 type Definition struct {
 	Name    string
 	Path    bundle.Path
@@ -47,26 +43,12 @@ type Check struct {
 	ImageRef     string // imageRef: the image that it runs from; "" means the usual image
 }
 
-// List returns the integrations that a bundle defines in datafiles of [DefinitionSchema],
-// sorted by name. A definition without a name gets its path as name. Two definitions with
-// one name are an error.
-func List(b *bundle.Bundle) ([]Definition, error) { return list(b, DefinitionSchema) }
-
-// List returns the integrations that a bundle defines, like [List], in datafiles of the
-// schema that the settings name.
-func (s *Settings) List(b *bundle.Bundle) ([]Definition, error) { return list(b, s.DefinitionSchema()) }
-
-// DefinitionSchema returns the schema of the datafiles that define integrations.
-func (s *Settings) DefinitionSchema() bundle.Schema {
-	if s == nil {
-		return DefinitionSchema
-	}
-	return cmp.Or(s.definitionSchema, DefinitionSchema)
-}
-
-func list(b *bundle.Bundle, schema bundle.Schema) ([]Definition, error) {
+// List returns the integrations that a bundle defines in datafiles of the schema that the settings
+// name, sorted by name; settings that are nil name the usual one. A definition without a name gets
+// its path as name. Two definitions with one name are an error.
+func List(b *bundle.Bundle, s *settings.Settings) ([]Definition, error) {
 	var out []Definition
-	for _, f := range b.BySchema(schema) {
+	for _, f := range b.BySchema(s.DefinitionSchema()) {
 		d := Definition{Name: f.Object().String("name"), Path: f.Path, object: f.Object()}
 		if d.Name == "" {
 			d.Name = string(f.Path)
@@ -158,6 +140,20 @@ func readCheck(o *bundle.Object) *Check {
 		AffectedOnly: isTrue("check_only_affected_shards"),
 		ImageRef:     c.String("imageRef"),
 	}
+}
+
+// Conditions returns the conditions that hold for a task. If mayLeaveOut is set, the task
+// may leave out work that it proves unaffected by itself.
+func (c *Check) Conditions(mayLeaveOut bool) []settings.Condition {
+	if c == nil {
+		return nil
+	}
+	holds := map[settings.Condition]bool{
+		settings.State: c.State, settings.SQS: c.SQS, settings.Unenforced: c.Unenforced,
+		settings.EarlyExit:    c.EarlyExit && mayLeaveOut,
+		settings.AffectedOnly: c.AffectedOnly && c.EarlyExit && mayLeaveOut,
+	}
+	return slices.DeleteFunc(settings.Conditions(), func(c settings.Condition) bool { return !holds[c] })
 }
 
 // isTruthy reports whether a field has any value except false and null.

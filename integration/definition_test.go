@@ -9,6 +9,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // defined returns a bundle with definitions at /0.yml, /1.yml and so on. Each argument has
@@ -28,7 +29,7 @@ func defined(t *testing.T, members ...string) *bundle.Bundle {
 
 func list(t *testing.T, members ...string) []integration.Definition {
 	t.Helper()
-	l, err := integration.List(defined(t, members...))
+	l, err := integration.List(defined(t, members...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,11 +69,22 @@ func TestListRefuses(t *testing.T) {
 		{"two of one name", []string{`"name":"b"`, `"name":"a"`, `"name":"b"`}, `two integrations are named "b": "/0.yml" and "/2.yml"; rename one`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := integration.List(defined(t, c.members...))
+			got, err := integration.List(defined(t, c.members...), nil)
 			if err == nil || err.Error() != c.want || got != nil {
 				t.Errorf("got %v, %v, want the error %q", got, err, c.want)
 			}
 		})
+	}
+}
+
+func TestListBySettings(t *testing.T) {
+	s, err := settings.Read("prcheck.yaml", []byte("version: 1\ndefinition_schema: /other-1.yml\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := integration.List(defined(t, `"name":"a"`), s)
+	if err != nil || len(got) != 1 || got[0].Name != "other" {
+		t.Errorf("got %v, %v, want the datafile of the schema that the settings name", got, err)
 	}
 }
 
@@ -171,6 +183,29 @@ func TestDifferingParts(t *testing.T) {
 			}
 			if got := other.DifferingParts(one); !slices.Equal(got, c.want) {
 				t.Errorf("back: got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestConditions(t *testing.T) {
+	all := &integration.Check{State: true, SQS: true, Unenforced: true, EarlyExit: true, AffectedOnly: true}
+	tests := []struct {
+		name        string
+		check       *integration.Check
+		mayLeaveOut bool
+		want        []settings.Condition
+	}{
+		{"no pr_check", nil, true, nil},
+		{"nothing", &integration.Check{}, true, []settings.Condition{}},
+		{"all", all, true, []settings.Condition{settings.State, settings.SQS, settings.Unenforced, settings.EarlyExit, settings.AffectedOnly}},
+		{"to its end", all, false, []settings.Condition{settings.State, settings.SQS, settings.Unenforced}},
+		{"shards without early exit", &integration.Check{AffectedOnly: true}, true, []settings.Condition{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.check.Conditions(tt.mayLeaveOut); !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}

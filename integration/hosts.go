@@ -1,12 +1,16 @@
 package integration
 
-import "context"
+import (
+	"context"
+
+	"github.com/app-sre/prcheck/settings"
+)
 
 // A HostUser is a native integration that asks hosts which the data name, and whose settings say which of
 // them get credentials.
 type HostUser interface {
 	// UsesHosts returns the hosts that the data name and those that the settings name, sorted.
-	UsesHosts(ctx context.Context, query QueryFunc, it Integration) ([]HostUse, error)
+	UsesHosts(ctx context.Context, query QueryFunc, it settings.Integration) ([]HostUse, error)
 }
 
 // A HostUse is a host that the data or the settings of a native name.

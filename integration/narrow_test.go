@@ -17,7 +17,7 @@ func TestNarrowedYAML(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := integration.List(b)
+	list, err := integration.List(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -41,11 +42,11 @@ type Native interface {
 
 // An Environment is what a native integration reads, and where it reports.
 type Environment struct {
-	Integration string      // name of the definition that it runs for
-	Settings    Integration // the settings of this integration, of base
-	Query       QueryFunc   // answers queries over the data that are to become true
-	Base        QueryFunc   // answers queries over the data before the change; nil if there is no change
-	Shard       string      // the shard to work on; "" means all shards
+	Integration string               // name of the definition that it runs for
+	Settings    settings.Integration // the settings of this integration, of base
+	Query       QueryFunc            // answers queries over the data that are to become true
+	Base        QueryFunc            // answers queries over the data before the change; nil if there is no change
+	Shard       string               // the shard to work on; "" means all shards
 	Static      plan.Fraction
 	State       state.Store // the documents of this integration alone; nil if nothing is remembered
 	Secret      func(ctx context.Context, ref SecretRef) (string, error)
@@ -148,26 +149,26 @@ type Finding struct {
 // order of its lists does not count unless the settings say list_order: significant; a list
 // whose order means something is best written as one text. An error is always safe: the integration then runs in full.
 type Stater interface {
-	DesiredState(ctx context.Context, query QueryFunc, settings Integration) (any, error)
+	DesiredState(ctx context.Context, query QueryFunc, it settings.Integration) (any, error)
 }
 
 // A Sharder is a native integration that can run on one shard of its work. The
 // selectors of its shards are paths through its desired state. Shards in prcheck.yaml
 // replace those of the Sharder.
 type Sharder interface {
-	Shards() Shards
+	Shards() settings.Shards
 }
 
 // A Checker is a native integration that has settings of its own. Their mistakes are found
 // when the settings are read for a plan.
 type Checker interface {
-	CheckSettings(OwnSettings) error
+	CheckSettings(settings.Own) error
 }
 
 // A Previewer is a native integration that says what the merge of a change would start, by the
 // data alone: one line for each thing, for people.
 type Previewer interface {
-	Preview(ctx context.Context, base, head QueryFunc, settings Integration) ([]string, error)
+	Preview(ctx context.Context, base, head QueryFunc, it settings.Integration) ([]string, error)
 }
 
 // A Hider is a native integration that knows which values of the data no output may show, for
@@ -180,7 +181,7 @@ type Hider interface {
 
 // FindNative returns the native that runs for an integration: that of the name to which its
 // settings bind it, or else that of its own name.
-func FindNative[N DryRunner](natives []N, it Integration) (N, bool) {
+func FindNative[N DryRunner](natives []N, it settings.Integration) (N, bool) {
 	name := it.Name
 	if it.Native != "" {
 		name = it.Native
@@ -219,7 +220,7 @@ type StateFunc func(ctx context.Context, query QueryFunc) (any, error)
 
 // StateOf returns the function that computes the desired state of an integration, nil if its
 // native has none.
-func StateOf(n DryRunner, it Integration) StateFunc {
+func StateOf(n DryRunner, it settings.Integration) StateFunc {
 	s, ok := n.(Stater)
 	if !ok {
 		return nil

@@ -3,6 +3,8 @@ package integration
 import (
 	"context"
 	"testing"
+
+	"github.com/app-sre/prcheck/settings"
 )
 
 type plain struct{}
@@ -13,10 +15,10 @@ func (plain) Run(context.Context, Environment, Actors) error { return nil }
 
 type full struct{ plain }
 
-func (full) DesiredState(ctx context.Context, query QueryFunc, _ Integration) (any, error) {
+func (full) DesiredState(ctx context.Context, query QueryFunc, _ settings.Integration) (any, error) {
 	return query(ctx, "{ accounts { name } }", nil)
 }
-func (full) Shards() Shards { return Shards{Arg: "--account"} }
+func (full) Shards() settings.Shards { return settings.Shards{Arg: "--account"} }
 
 func TestNativeAbilities(t *testing.T) {
 	tests := []struct {
@@ -29,7 +31,7 @@ func TestNativeAbilities(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if ok := StateOf(tt.n, Integration{}) != nil; ok != tt.want {
+			if ok := StateOf(tt.n, settings.Integration{}) != nil; ok != tt.want {
 				t.Errorf("StateOf: got %v, want %v", ok, tt.want)
 			}
 			if _, ok := AsSharder(tt.n); ok != tt.want {

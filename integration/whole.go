@@ -9,6 +9,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -104,7 +105,7 @@ func checkWhole(v any, t reflect.Type, at string) error {
 			return wrongKind(v, at, "a list")
 		}
 		for i, item := range list {
-			if err := checkWhole(item, t.Elem(), at+indexSuffix(i)); err != nil {
+			if err := checkWhole(item, t.Elem(), at+"["+strconv.Itoa(i)+"]"); err != nil {
 				return err
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/internal/shellwords"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // imageTag matches the tag of an image: the part of its name after the colon.
@@ -18,7 +19,7 @@ var imageTag = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 // A start is how a task is started: the settings, with the conditions and the image
 // that its definition adds to them.
 type start struct {
-	exec       integration.Exec
+	exec       settings.Exec
 	conditions []string    // the conditions of its definition that the settings have a use for
 	blocked    plan.Reason // zero when the task can be started
 }
@@ -74,7 +75,7 @@ func (b *taskBuilder) mayLeaveOut(o schemafilter.Outcome) bool {
 }
 
 // argv returns the argument vector of a task. If there is none, blocked says why.
-func (b *taskBuilder) argv(o schemafilter.Outcome, it integration.Integration, shard string) (argv []string, blocked plan.Reason) {
+func (b *taskBuilder) argv(o schemafilter.Outcome, it settings.Integration, shard string) (argv []string, blocked plan.Reason) {
 	var command []string
 	if o.Use.Check != nil {
 		command, blocked = b.commandWords(o, it.Exec)
@@ -91,7 +92,7 @@ func (b *taskBuilder) argv(o schemafilter.Outcome, it integration.Integration, s
 
 // shardOption returns the command line option that hands a shard to an integration;
 // "" when there is none.
-func shardOption(o schemafilter.Outcome, it integration.Integration) string {
+func shardOption(o schemafilter.Outcome, it settings.Integration) string {
 	if it.Shards == nil {
 		return ""
 	}
@@ -101,7 +102,7 @@ func shardOption(o schemafilter.Outcome, it integration.Integration) string {
 
 // commandWords splits pr_check.cmd into words. Variables become placeholders that
 // the runner fills in. Anything else that a shell would act on blocks the task.
-func (b *taskBuilder) commandWords(o schemafilter.Outcome, exec integration.Exec) (words []string, blocked plan.Reason) {
+func (b *taskBuilder) commandWords(o schemafilter.Outcome, exec settings.Exec) (words []string, blocked plan.Reason) {
 	split, err := shellwords.Split(o.Use.Check.Cmd)
 	if err != nil {
 		return nil, plan.Reason{Code: plan.CodeNotWords, Text: err.Error()}
@@ -112,7 +113,7 @@ func (b *taskBuilder) commandWords(o schemafilter.Outcome, exec integration.Exec
 			value, ok := exec.Variables[p.Variable]
 			switch {
 			case p.Variable == "":
-				word += integration.EscapePlaceholders(p.Text)
+				word += settings.EscapePlaceholders(p.Text)
 			case ok:
 				word += value
 			default:

@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // maxFanOut bounds how many tasks a full run may become.
@@ -32,7 +33,7 @@ type work struct {
 
 // A divider divides integrations into parts.
 type divider struct {
-	settings   *integration.Settings
+	settings   *settings.Settings
 	base, head *bundle.Bundle
 	comparison *affected.Comparison
 	subjects   map[string]affected.Subject
@@ -94,7 +95,7 @@ func (d *divider) fanOut(ctx context.Context, o schemafilter.Outcome) (division,
 		return division{}, false
 	case d.names[wrapper]:
 		return division{refused: plan.Reason{Code: plan.CodeWrapperExists, Names: []string{wrapper}}}, true
-	case shards.Strategy != integration.StrategyNone:
+	case shards.Strategy != settings.StrategyNone:
 		return d.byStrategy(o, shards.Strategy), true
 	}
 	if ok {
@@ -107,7 +108,7 @@ func (d *divider) fanOut(ctx context.Context, o schemafilter.Outcome) (division,
 
 // byStrategy divides an integration by a strategy, as its trusted definition deploys
 // it.
-func (d *divider) byStrategy(o schemafilter.Outcome, s integration.Strategy) division {
+func (d *divider) byStrategy(o schemafilter.Outcome, s settings.Strategy) division {
 	known, ok := d.known[o.Name]
 	if !ok {
 		known = d.deployed(o, s)
@@ -117,7 +118,7 @@ func (d *divider) byStrategy(o schemafilter.Outcome, s integration.Strategy) div
 }
 
 // deployed computes the division by a strategy.
-func (d *divider) deployed(o schemafilter.Outcome, s integration.Strategy) division {
+func (d *divider) deployed(o schemafilter.Outcome, s settings.Strategy) division {
 	s, refused := strategyOf(o, s)
 	if refused.Code != "" {
 		return division{refused: refused}
@@ -163,8 +164,8 @@ func divided(parts []part) division {
 
 // strategyOf returns the strategy that an integration is divided by: s, or that of
 // its definition where the settings say so. The reason says why there is none.
-func strategyOf(o schemafilter.Outcome, s integration.Strategy) (integration.Strategy, plan.Reason) {
-	if s != integration.StrategyManaged {
+func strategyOf(o schemafilter.Outcome, s settings.Strategy) (settings.Strategy, plan.Reason) {
+	if s != settings.StrategyManaged {
 		return s, plan.Reason{}
 	}
 	s, err := declaredStrategy(o.Base)
@@ -172,14 +173,14 @@ func strategyOf(o schemafilter.Outcome, s integration.Strategy) (integration.Str
 		return s, plan.Reason{Code: plan.CodeIndivisible, Text: err.Error()}
 	}
 	if onHead, err := declaredStrategy(o.Head); err != nil || onHead != s {
-		return integration.StrategyNone, plan.Reason{Code: plan.CodeStrategiesDiffer}
+		return settings.StrategyNone, plan.Reason{Code: plan.CodeStrategiesDiffer}
 	}
 	return s, plan.Reason{}
 }
 
 // declaredStrategy returns the strategy that a definition names. A side that does
 // not define the integration has an empty definition.
-func declaredStrategy(d *integration.Definition) (integration.Strategy, error) {
+func declaredStrategy(d *integration.Definition) (settings.Strategy, error) {
 	if d == nil {
 		d = &integration.Definition{}
 	}
@@ -212,7 +213,7 @@ func (d *divider) shards(o schemafilter.Outcome, keys []string) []part {
 // shard returns the parts of one shard; none when no strategy knows the shard.
 func (d *divider) shard(o schemafilter.Outcome, key string) []part {
 	shards := d.settings.For(o.Name).Shards
-	if shards == nil || shards.Strategy == integration.StrategyNone {
+	if shards == nil || shards.Strategy == settings.StrategyNone {
 		return nil
 	}
 	all := slices.Clone(d.byStrategy(o, shards.Strategy).parts)

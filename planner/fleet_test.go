@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // fleetQueries are what the integrations of a fleet ask, from shallow to deep.
@@ -35,24 +35,24 @@ var fleetSchemas = list{"/access/user-1.yml", "/access/role-1.yml", "/openshift/
 
 // fleetFiles writes base and head of a fleet with n datafiles and a hundred
 // integrations, and returns the settings of those.
-func fleetFiles(tb testing.TB, dir string, n int) *integration.Settings {
+func fleetFiles(tb testing.TB, dir string, n int) *settings.Settings {
 	tb.Helper()
 	return fleetOf(tb, dir, n, 100)
 }
 
 // fleetOf is fleetFiles with as many integrations as one likes.
-func fleetOf(tb testing.TB, dir string, n, integrations int) *integration.Settings {
+func fleetOf(tb testing.TB, dir string, n, integrations int) *settings.Settings {
 	tb.Helper()
 	f := newFleet(n, 1)
-	settings := strings.Builder{}
-	settings.WriteString("version: 1\nexec: {argv: [run, '{cmd}', '{shard_args}']}\nintegrations:\n")
+	rules := strings.Builder{}
+	rules.WriteString("version: 1\nexec: {argv: [run, '{cmd}', '{shard_args}']}\nintegrations:\n")
 	for i := range integrations {
 		q := i % len(fleetQueries)
 		f.data[fmt.Sprintf("/integrations/int-%03d.yml", i)] = object{"$schema": "/app-sre/integration-1.yml", "labels": object{},
 			"name": fmt.Sprintf("int-%03d", i), "description": f.words(5), "schemas": fleetSchemas, "pr_check": object{"cmd": "int"}}
-		fmt.Fprintf(&settings, "  int-%03d:\n    queries: [%d.graphql]\n", i, q)
+		fmt.Fprintf(&rules, "  int-%03d:\n    queries: [%d.graphql]\n", i, q)
 		if q == len(fleetQueries)-1 {
-			settings.WriteString("    shards: {by: ['roles[*].aws_groups[*].account.name'], arg: --account}\n")
+			rules.WriteString("    shards: {by: ['roles[*].aws_groups[*].account.name'], arg: --account}\n")
 		}
 	}
 	write := func(name string) {
@@ -63,7 +63,7 @@ func fleetOf(tb testing.TB, dir string, n, integrations int) *integration.Settin
 	write("base.json")
 	f.change()
 	write("head.json")
-	s, err := integration.ReadSettings("prcheck.yaml", []byte(settings.String()))
+	s, err := settings.Read("prcheck.yaml", []byte(rules.String()))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func fleetOf(tb testing.TB, dir string, n, integrations int) *integration.Settin
 }
 
 // fleetInput opens both bundles from disk.
-func fleetInput(tb testing.TB, dir string, s *integration.Settings) planner.Input {
+func fleetInput(tb testing.TB, dir string, s *settings.Settings) planner.Input {
 	tb.Helper()
 	base, err := bundle.Open(filepath.Join(dir, "base.json"), nil)
 	if err != nil {

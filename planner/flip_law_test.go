@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -235,7 +235,7 @@ func TestFlipLaw(t *testing.T) {
 }
 
 // settingsWith returns settings with what a flip says of a key, written by hand.
-func settingsWith(t *testing.T, old string, c plan.FlipChange) *integration.Settings {
+func settingsWith(t *testing.T, old string, c plan.FlipChange) *settings.Settings {
 	t.Helper()
 	text := old
 	switch c.Field {
@@ -246,7 +246,7 @@ func settingsWith(t *testing.T, old string, c plan.FlipChange) *integration.Sett
 			text += "integrations: {it: {resources: none}}\n"
 		}
 	}
-	s, err := integration.ReadSettings("prcheck.yaml", []byte(text))
+	s, err := settings.Read("prcheck.yaml", []byte(text))
 	if err != nil || text == old {
 		t.Fatalf("%+v in %q: %v", c, old, err)
 	}

@@ -8,16 +8,16 @@ import (
 	"sync"
 
 	"github.com/app-sre/prcheck/affected"
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/trace"
 )
 
 // An inputDigester computes the digests of the inputs of tasks.
 type inputDigester struct {
-	settings   *integration.Settings
+	settings   *settings.Settings
 	sides      [2]*bundle.Bundle
 	comparison *affected.Comparison
 	exact      bool // both bundles, to the byte, are the inputs of every task
@@ -97,7 +97,7 @@ type ruleKey struct {
 }
 
 // filesOfRule digests the files of a bundle that a paths rule covers.
-func filesOfRule(rule integration.Rule, b *bundle.Bundle) string {
+func filesOfRule(rule settings.Rule, b *bundle.Bundle) string {
 	all := sha256.New()
 	add := func(folder string, files []*bundle.File) {
 		for _, f := range files {

@@ -31,11 +31,11 @@ type ladder struct {
 
 // newLadder reads the definitions, settings and queries of an input.
 func newLadder(in Input) (*ladder, error) {
-	base, err := in.Settings.List(in.Base)
+	base, err := integration.List(in.Base, in.Settings)
 	if err != nil {
 		return nil, fmt.Errorf("base: %w", err)
 	}
-	head, err := in.Settings.List(in.Head)
+	head, err := integration.List(in.Head, in.Settings)
 	if err != nil {
 		return nil, fmt.Errorf("head: %w", err)
 	}
@@ -51,7 +51,7 @@ func newLadder(in Input) (*ladder, error) {
 	if err := checkNames(in.Settings, names); err != nil {
 		return nil, err
 	}
-	if err := in.Settings.CheckNatives(in.Natives); err != nil {
+	if err := integration.CheckNatives(in.Settings, in.Natives); err != nil {
 		return nil, err
 	}
 	natives := map[string]integration.DryRunner{}

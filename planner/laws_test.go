@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/proof"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // laws hold for every plan: it can be read again, has each integration of
@@ -23,7 +24,7 @@ func laws(t *testing.T, in planner.Input, p *plan.Plan) {
 	}
 	want := map[string]bool{}
 	for _, b := range []*bundle.Bundle{in.Base, in.Head} {
-		all, err := integration.List(b)
+		all, err := integration.List(b, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +115,7 @@ func TestVerifyOtherInput(t *testing.T) {
 	}{
 		{"base", func(in *planner.Input) { in.Base = in.Head }, "base: not what the plan was made from: its sha256 is "},
 		{"head", func(in *planner.Input) { in.Head = in.Base }, "head: not what the plan was made from: its sha256 is "},
-		{"settings", func(in *planner.Input) { in.Settings = &integration.Settings{} }, `settings: not what the plan was made from: its sha256 is ""`},
+		{"settings", func(in *planner.Input) { in.Settings = &settings.Settings{} }, `settings: not what the plan was made from: its sha256 is ""`},
 	}
 	for _, tt := range tests {
 		other := in

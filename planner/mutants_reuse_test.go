@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -140,7 +141,7 @@ func (everyResult) Effects(context.Context, plan.Task, time.Time, string) (*plan
 }
 
 // passedOver remembers that the tasks of a change passed.
-func passedOver(settings string, change func(base, head *side)) func(*planner.Input) {
+func passedOver(rules string, change func(base, head *side)) func(*planner.Input) {
 	return func(in *planner.Input) {
 		base, head := world(), world()
 		addRest(base)
@@ -154,7 +155,7 @@ func passedOver(settings string, change func(base, head *side)) func(*planner.In
 		if then.Head, err = head.parse(nil); err != nil {
 			panic(err)
 		}
-		if then.Settings, err = integration.ReadSettings("prcheck.yaml", []byte(settings)); err != nil {
+		if then.Settings, err = settings.Read("prcheck.yaml", []byte(rules)); err != nil {
 			panic(err)
 		}
 		then.Base, then.Results = b, results{}

@@ -8,13 +8,14 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A counter is a native integration whose desired state are the groups of the size that its
 // settings name.
 type counter struct{ native }
 
-func (counter) DesiredState(ctx context.Context, query integration.QueryFunc, it integration.Integration) (any, error) {
+func (counter) DesiredState(ctx context.Context, query integration.QueryFunc, it settings.Integration) (any, error) {
 	state, err := sizes(ctx, query)
 	if err != nil {
 		return nil, err
@@ -32,15 +33,15 @@ func (counter) DesiredState(ctx context.Context, query integration.QueryFunc, it
 	return map[string]any{"for": it.Name, "groups": groups}, nil
 }
 
-func (counter) Shards() integration.Shards {
-	by, err := integration.ParseSelector("groups[*].account")
+func (counter) Shards() settings.Shards {
+	by, err := settings.ParseSelector("groups[*].account")
 	if err != nil {
 		panic(err)
 	}
-	return integration.Shards{By: []integration.Selector{by}}
+	return settings.Shards{By: []settings.Selector{by}}
 }
 
-func (counter) CheckSettings(own integration.OwnSettings) error {
+func (counter) CheckSettings(own settings.Own) error {
 	return own.Decode(&struct{ Above float64 }{})
 }
 

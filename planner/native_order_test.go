@@ -11,6 +11,7 @@ import (
 	of "github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // The order of a list in a body or in a target may mean something to an integration. A change
@@ -20,7 +21,7 @@ func TestOrderInNativeBody(t *testing.T) {
 		"body":   func(l []string) of.Part { return of.Part{Items: []reconcile.Item{{Key: "k", Body: l}}} },
 		"target": func(l []string) of.Part { return of.Part{Target: l} },
 	} {
-		n := of.Make(of.Integration{Name: "it", Desired: func(ctx context.Context, query integration.QueryFunc, _ integration.Integration) (of.Desired, error) {
+		n := of.Make(of.Integration{Name: "it", Desired: func(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (of.Desired, error) {
 			raw, err := query(ctx, `{ groups { name size } }`, nil)
 			if err != nil {
 				return of.Desired{}, err

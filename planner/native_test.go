@@ -9,6 +9,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A native is an integration that tells nothing about itself.
@@ -27,17 +28,17 @@ type telling struct {
 	state func(ctx context.Context, query integration.QueryFunc) (any, error)
 }
 
-func (n telling) DesiredState(ctx context.Context, query integration.QueryFunc, _ integration.Integration) (any, error) {
+func (n telling) DesiredState(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (any, error) {
 	return n.state(ctx, query)
 }
 
 // A sharded one tells its shards, too.
 type sharded struct {
 	telling
-	shards integration.Shards
+	shards settings.Shards
 }
 
-func (n sharded) Shards() integration.Shards { return n.shards }
+func (n sharded) Shards() settings.Shards { return n.shards }
 
 // sizes is a desired state: groups with their account and size.
 func sizes(ctx context.Context, query integration.QueryFunc) (any, error) {
@@ -50,7 +51,7 @@ func sizes(ctx context.Context, query integration.QueryFunc) (any, error) {
 }
 
 func TestNative(t *testing.T) {
-	byAccount, err := integration.ParseSelector("groups[*].account")
+	byAccount, err := settings.ParseSelector("groups[*].account")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +61,8 @@ func TestNative(t *testing.T) {
 	fixed := func(v any, err error) telling {
 		return tell(func(context.Context, integration.QueryFunc) (any, error) { return v, err })
 	}
-	shards := func(more integration.Shards) sharded {
-		more.By = []integration.Selector{byAccount}
+	shards := func(more settings.Shards) sharded {
+		more.By = []settings.Selector{byAccount}
 		return sharded{tell(sizes), more}
 	}
 	two := func(base, head *side) { resize(base, head); head.at("/groups/dev.yml")["size"] = 2 }
@@ -88,12 +89,12 @@ func TestNative(t *testing.T) {
 			exec, rename, "run state it", plan.CodeStateUnproven, `Cannot query field "nope"`},
 		{"cannot be written down", fixed(func() {}, nil), exec, rename, "run state it", plan.CodeStateUnproven, "unsupported type"},
 		{"nil", fixed(nil, nil), exec, rename, "skip state", plan.CodeSameState, ""},
-		{"one shard", shards(integration.Shards{}), exec, resize, "shards shards it/two", plan.CodeShardsDiffer, `shard "two" only`},
-		{"more than allowed", shards(integration.Shards{Max: 1}), exec, two, "run shards it", plan.CodeTooManyShards, "2 shards, more than the 1"},
-		{"more than usual", shards(integration.Shards{}), exec, both(func(s *side) { crowd(s, 101, 1) }, func(_, head *side) { crowd(head, 101, 2) }),
+		{"one shard", shards(settings.Shards{}), exec, resize, "shards shards it/two", plan.CodeShardsDiffer, `shard "two" only`},
+		{"more than allowed", shards(settings.Shards{Max: 1}), exec, two, "run shards it", plan.CodeTooManyShards, "2 shards, more than the 1"},
+		{"more than usual", shards(settings.Shards{}), exec, both(func(s *side) { crowd(s, 101, 1) }, func(_, head *side) { crowd(head, 101, 2) }),
 			"run shards it", plan.CodeTooManyShards, "101 shards, more than the 100"},
-		{"fan out", shards(integration.Shards{Max: 1, FanOut: true}), exec, two, "run shards it-wrapper/one it-wrapper/two", plan.CodeTooManyShards, "fanned out"},
-		{"settings come first", shards(integration.Shards{}), exec + "integrations: {it: {shards: {by: ['groups[*].name'], arg: x}}}\n", resize,
+		{"fan out", shards(settings.Shards{Max: 1, FanOut: true}), exec, two, "run shards it-wrapper/one it-wrapper/two", plan.CodeTooManyShards, "fanned out"},
+		{"settings come first", shards(settings.Shards{}), exec + "integrations: {it: {shards: {by: ['groups[*].name'], arg: x}}}\n", resize,
 			"shards shards it/ops", plan.CodeShardsDiffer, ""},
 		{"queries come first", fixed(1, nil), asks("", "names.graphql"), rename, "run state it", plan.CodeStateDiffers, ""},
 		{"not defined", native("that"), exec, rename, "run schema it", plan.CodeAllowedFileChanged, ""},

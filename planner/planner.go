@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/planner/proof"
 	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/state/trains"
 	"github.com/app-sre/prcheck/trace"
@@ -23,14 +24,14 @@ type Input struct {
 	BaseRef, HeadRef string // the names of the bundles in the plan; no absolute paths
 	// BaseFiles and HeadFiles name the files of both sides.
 	BaseFiles, HeadFiles SideFiles
-	Settings             *integration.Settings
+	Settings             *settings.Settings
 	// ReadQuery returns the text of a query file that the settings name.
 	ReadQuery func(path string) ([]byte, error)
 	// Programs returns a digest of the repository files that a command may use, or ""
 	// if it uses none. A command with another digest is another command. An error means
 	// that a file cannot be read; then no earlier run of the command counts. nil: no
 	// file is looked at.
-	Programs func(integration.Programs) (string, error)
+	Programs func(settings.Programs) (string, error)
 	// Natives are the integrations that are part of the program.
 	Natives []integration.DryRunner
 	// Traces hold the queries and answers of tasks that passed; nil: there are none.
@@ -139,7 +140,7 @@ type Others interface {
 // Make decides about every integration and returns the sealed plan. An error
 // means that the input is wrong: no integration on head, two integrations of one
 // name, settings that name what does not exist, a query that neither side accepts. Settings errors
-// are of the type [integration.SettingsError], with their line.
+// are of the type [settings.Error], with their line.
 func Make(ctx context.Context, in Input) (*plan.Plan, error) {
 	l, err := newLadder(in)
 	if err != nil {

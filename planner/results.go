@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/affected"
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // maxPassed bounds how many tasks evidence names.
@@ -19,7 +19,7 @@ const maxEffects = 256 << 10
 
 // A resultFinder finds tasks that passed before with the same inputs.
 type resultFinder struct {
-	settings *integration.Settings
+	settings *settings.Settings
 	results  Results // nil: none are remembered
 	distrust Distrust
 	tasks    *taskBuilder

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -406,7 +406,7 @@ func TestUnknownProgramsRun(t *testing.T) {
 	if d, _ := made(t, in).Decision("it"); d.Decision != plan.Skip {
 		t.Fatalf("got %s: %s, want a skip", brief(d), d.Reason)
 	}
-	in.Programs = func(integration.Programs) (string, error) {
+	in.Programs = func(settings.Programs) (string, error) {
 		return "", errors.New(`"hack": it is too large to be looked at`)
 	}
 	p := made(t, in)

@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/selftest"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // selftested checks all laws on an input and returns the results by law.
@@ -159,7 +160,7 @@ func selftestMutants() []selftestMutant {
 			}
 		})},
 		{law: "lists", name: "compares lists by their order", settings: asks("", "roles.graphql"), make: func(ctx context.Context, in planner.Input) (*plan.Plan, error) {
-			in.Settings, _ = integration.ReadSettings("prcheck.yaml", []byte(asks(", list_order: significant", "roles.graphql")))
+			in.Settings, _ = settings.Read("prcheck.yaml", []byte(asks(", list_order: significant", "roles.graphql")))
 			return planner.Make(ctx, in)
 		}},
 		{law: "whole", name: "loses a decision", make: when(anyInput, func(p *plan.Plan) { p.Integrations = p.Integrations[1:] })},
@@ -184,7 +185,7 @@ func selftestMutants() []selftestMutant {
 			return len(base) == len(head) && !slices.EqualFunc(base, head, func(a, b *bundle.File) bool { return a.Path == b.Path })
 		}, runAll)},
 		{law: "narrow", name: "runs what may read little", make: when(func(in planner.Input) bool {
-			all, _ := integration.List(in.Base)
+			all, _ := integration.List(in.Base, nil)
 			return slices.ContainsFunc(all, func(d integration.Definition) bool { return len(d.Schemas) < 2 })
 		}, runAll), most: 0},
 		{law: "more", name: "skips everything for two changes", most: 2, make: when(func(in planner.Input) bool {
@@ -219,9 +220,9 @@ func decideAll(p *plan.Plan, a plan.Action) {
 	}
 }
 
-func readSettings(t *testing.T, text string) *integration.Settings {
+func readSettings(t *testing.T, text string) *settings.Settings {
 	t.Helper()
-	s, err := integration.ReadSettings("prcheck.yaml", []byte(text))
+	s, err := settings.Read("prcheck.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -27,7 +27,7 @@ func shop() (planner.Input, error) {
 	if err != nil {
 		return in, err
 	}
-	if in.Settings, err = integration.ReadSettings("prcheck.yaml", raw); err != nil {
+	if in.Settings, err = settings.Read("prcheck.yaml", raw); err != nil {
 		return in, err
 	}
 	if in.Base, err = bundle.Open(filepath.Join(dir, in.BaseRef), nil); err != nil {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Skipped returns the units of work that a plan leaves out, as tasks of full runs, in plan
@@ -71,7 +71,7 @@ func (l *ladder) otherShards(ctx context.Context, o schemafilter.Outcome, keys [
 	subject, hasState := l.subjects[o.Name]
 	shards := l.Settings.For(o.Name).Shards
 	switch {
-	case shards != nil && shards.Strategy != integration.StrategyNone:
+	case shards != nil && shards.Strategy != settings.StrategyNone:
 		all = l.divider.byStrategy(o, shards.Strategy).parts
 	case hasState && subject.Shards != nil:
 		known, _ := l.comparison.ShardKeys(ctx, subject)

@@ -6,6 +6,7 @@ import (
 	"github.com/app-sre/prcheck/affected"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // namesOf returns the names of all integrations of both sides.
@@ -21,7 +22,7 @@ func namesOf(base, head []integration.Definition) map[string]bool {
 
 // checkNames refuses settings that name an integration which neither side
 // defines, unless they only say which resources it does not ask for.
-func checkNames(s *integration.Settings, known map[string]bool) error {
+func checkNames(s *settings.Settings, known map[string]bool) error {
 	unknown := func(line int, name string) error {
 		return settingsError(s, line, "no bundle defines an integration named %q", name)
 	}
@@ -41,8 +42,8 @@ func checkNames(s *integration.Settings, known map[string]bool) error {
 }
 
 // settingsError returns an error about a line of the settings.
-func settingsError(s *integration.Settings, line int, format string, args ...any) error {
-	return &integration.SettingsError{File: s.File, Line: line, Msg: fmt.Sprintf(format, args...)}
+func settingsError(s *settings.Settings, line int, format string, args ...any) error {
+	return &settings.Error{File: s.File, Line: line, Msg: fmt.Sprintf(format, args...)}
 }
 
 // subjects returns the integrations whose desired state can be told, by name:
@@ -79,12 +80,12 @@ func subjects(in Input, natives map[string]integration.DryRunner, c *affected.Co
 
 // nativeSubject returns the subject of a native integration. Shards of the settings
 // go before those of the integration.
-func nativeSubject(it integration.Integration, n integration.DryRunner, state integration.StateFunc) affected.Subject {
+func nativeSubject(it settings.Integration, n integration.DryRunner, state integration.StateFunc) affected.Subject {
 	s := affected.Subject{State: state, Order: it.ListOrder, Shards: it.Shards}
 	if sharder, ok := integration.AsSharder(n); ok && s.Shards == nil {
 		shards := sharder.Shards()
 		if shards.Max == 0 {
-			shards.Max = integration.DefaultMaxShards
+			shards.Max = settings.DefaultMaxShards
 		}
 		s.Shards = &shards
 	}
@@ -92,7 +93,7 @@ func nativeSubject(it integration.Integration, n integration.DryRunner, state in
 }
 
 // readQuery reads and compiles a query file of an integration.
-func readQuery(in Input, c *affected.Comparison, name string, file integration.QueryFile) (affected.Query, error) {
+func readQuery(in Input, c *affected.Comparison, name string, file settings.QueryFile) (affected.Query, error) {
 	text, err := in.ReadQuery(file.Path)
 	if err != nil {
 		return affected.Query{}, settingsError(in.Settings, file.Line, "integrations.%s.queries: %v", name, err)
@@ -106,13 +107,13 @@ func readQuery(in Input, c *affected.Comparison, name string, file integration.Q
 
 // checkSelectors refuses a selector that can never find anything in the answer to any
 // of the integration's queries.
-func checkSelectors(settings *integration.Settings, name string, s affected.Subject) error {
+func checkSelectors(rules *settings.Settings, name string, s affected.Subject) error {
 	if s.Shards == nil {
 		return nil
 	}
 	for _, sel := range s.Shards.By {
 		if err := s.CanFind(sel); err != nil {
-			return settingsError(settings, sel.Line, "integrations.%s.shards.by: selector %q: %v", name, sel, err)
+			return settingsError(rules, sel.Line, "integrations.%s.shards.by: selector %q: %v", name, sel, err)
 		}
 	}
 	return nil

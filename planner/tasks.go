@@ -12,13 +12,14 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A taskBuilder makes the tasks of integrations.
 type taskBuilder struct {
-	settings     *integration.Settings
+	settings     *settings.Settings
 	natives      map[string]integration.DryRunner
-	programs     func(integration.Programs) (string, error)
+	programs     func(settings.Programs) (string, error)
 	edits        rules.Edits
 	typesChanged bool // JSON schemas or GraphQL types differ
 }
@@ -84,7 +85,7 @@ func firstReason(reasons ...plan.Reason) plan.Reason {
 // results count for one command only. A task whose rules head edits has another digest, since
 // its results say nothing about the task without the edit. Files that the settings declare are a
 // part of the command. Other files are not: which of them count, runs show; see [Files].
-func (b *taskBuilder) commandDigest(o schemafilter.Outcome, it integration.Integration, image string, t plan.Task) string {
+func (b *taskBuilder) commandDigest(o schemafilter.Outcome, it settings.Integration, image string, t plan.Task) string {
 	images := []string{it.Exec.ImageRef}
 	if o.Use.Check != nil {
 		images = append(images, cmp.Or(image, o.Use.Check.ImageRef))
@@ -121,7 +122,7 @@ func (b *taskBuilder) editedRules(o schemafilter.Outcome) []string {
 // it has the value of a variable, or may use a file that cannot be read. The reason is
 // zero when the command is known. Otherwise no earlier run of the task counts.
 func (b *taskBuilder) unknownCommand(t plan.Task) plan.Reason {
-	if names := integration.EnvPlaceholderNames(t.Argv...); len(names) > 0 {
+	if names := settings.EnvPlaceholderNames(t.Argv...); len(names) > 0 {
 		return plan.Reason{Code: plan.CodeUnknownVariable, Names: names[:1]}
 	}
 	if declared := b.settings.For(t.Integration).Programs; b.programs != nil && declared.Globs != nil {

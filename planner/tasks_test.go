@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // What becomes of a definition and the settings.
@@ -238,7 +238,7 @@ func TestMistakes(t *testing.T) {
 				}
 				return
 			}
-			var mistake *integration.SettingsError
+			var mistake *settings.Error
 			if !errors.As(err, &mistake) || mistake.File != "prcheck.yaml" || mistake.Line != tt.line || !strings.HasPrefix(mistake.Msg, tt.want) {
 				t.Errorf("got %v, want prcheck.yaml:%d: %s", err, tt.line, tt.want)
 			}

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/affected"
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -17,7 +17,7 @@ const maxTraces = 20
 // A traceReader proves skips by traces, which hold the queries and answers of tasks
 // that passed.
 type traceReader struct {
-	settings   *integration.Settings
+	settings   *settings.Settings
 	traces     Traces // nil: none are remembered
 	files      Files  // nil: all files are the same
 	comparison *affected.Comparison
@@ -41,14 +41,14 @@ func (r *traceReader) isAsked(o schemafilter.Outcome) bool {
 	isAsked := c.Rung == plan.RungSchema || c.Rung == plan.RungDefinition && c.Reason.Code == plan.CodeRulesEdited && len(r.tasks.editedRules(o)) == 0
 	always := o.Use.Check == nil || o.Use.Check.AlwaysRun
 	return r.traces != nil && c.Action == plan.Run && isAsked && !always && c.Evidence.Rule == "" &&
-		o.Blocked.Code == "" && !r.tasks.isNative(o.Name) && r.settings.For(o.Name).Trace != integration.TraceNone
+		o.Blocked.Code == "" && !r.tasks.isNative(o.Name) && r.settings.For(o.Name).Trace != settings.TraceNone
 }
 
 // ask asks the traces of an integration whether it needs to run. The conclusion has
 // an action when they prove something.
 func (r *traceReader) ask(ctx context.Context, o schemafilter.Outcome) traced {
 	it := r.settings.For(o.Name)
-	if it.Trace == integration.TraceStatic {
+	if it.Trace == settings.TraceStatic {
 		if why := r.traces.Broken(ctx, o.Name); why != "" {
 			broken := plan.Reason{Code: plan.CodePromiseBroken, Text: why}
 			return traced{conclusion: plan.Conclusion{
@@ -64,10 +64,10 @@ func (r *traceReader) ask(ctx context.Context, o schemafilter.Outcome) traced {
 		return undecided(plan.Reason{Code: plan.CodeTracesNotAsked, Text: why.String()})
 	}
 	if c := o.Conclusion; c.Reason.Code == plan.CodeRulesEdited { // only answers exactly as recorded count then
-		it.Trace = integration.TraceExact
+		it.Trace = settings.TraceExact
 	}
 	p := r.proveTask(ctx, it, whole)
-	if it.Shards != nil && it.Shards.Strategy != integration.StrategyNone && p.doubt.Code != "" {
+	if it.Shards != nil && it.Shards.Strategy != settings.StrategyNone && p.doubt.Code != "" {
 		out := r.askShards(ctx, o, it)
 		out.unusable = slices.Concat(p.unusable, out.unusable)
 		return out
@@ -79,7 +79,7 @@ func (r *traceReader) ask(ctx context.Context, o schemafilter.Outcome) traced {
 }
 
 // conclude returns the result for a finding by the traces of the whole integration.
-func (r *traceReader) conclude(it integration.Integration, p finding) traced {
+func (r *traceReader) conclude(it settings.Integration, p finding) traced {
 	switch {
 	case p.doubt.Code == "":
 		return traced{conclusion: plan.Conclusion{Action: plan.Skip, Rung: plan.RungState, Reason: p.skip}}
@@ -90,7 +90,7 @@ func (r *traceReader) conclude(it integration.Integration, p finding) traced {
 	if err != nil || p.recorded.Doubt() != "" {
 		return undecided(plan.Reason{Code: plan.CodeQueriesUnusable})
 	}
-	s := affected.Subject{Queries: queries, Shards: it.Shards, Order: integration.OrderSignificant}
+	s := affected.Subject{Queries: queries, Shards: it.Shards, Order: settings.OrderSignificant}
 	if it.ListOrderSet {
 		s.Order = it.ListOrder
 	}
@@ -122,7 +122,7 @@ func (p finding) evidence() plan.Trace {
 }
 
 // proveTask looks at the traces of one task.
-func (r *traceReader) proveTask(ctx context.Context, it integration.Integration, t plan.Task) finding {
+func (r *traceReader) proveTask(ctx context.Context, it settings.Integration, t plan.Task) finding {
 	out := finding{shard: t.Label()}
 	if out.doubt = r.tasks.unknownCommand(t); out.doubt.Code != "" {
 		return out
@@ -144,7 +144,7 @@ func (r *traceReader) proveTask(ctx context.Context, it integration.Integration,
 		return out
 	}
 	out.trace, out.doubt = traces[0], plan.Reason{Code: plan.CodeTraceUnproven, Text: doubt}
-	if it.Trace != integration.TraceStatic {
+	if it.Trace != settings.TraceStatic {
 		return out
 	}
 	if doubt := r.comparison.CompareRequests(ctx, traces[0]); doubt != "" {
@@ -174,7 +174,7 @@ func (r *traceReader) withSameFiles(traces []*trace.Trace) (same []*trace.Trace,
 
 // askShards asks the traces of each shard. A shard runs unless a trace proves a skip
 // for each of its static shards.
-func (r *traceReader) askShards(ctx context.Context, o schemafilter.Outcome, it integration.Integration) traced {
+func (r *traceReader) askShards(ctx context.Context, o schemafilter.Outcome, it settings.Integration) traced {
 	var out traced
 	var shards, left []string
 	parts := r.divider.byStrategy(o, it.Shards.Strategy).parts
@@ -210,7 +210,7 @@ func (r *traceReader) askShards(ctx context.Context, o schemafilter.Outcome, it 
 // provePart looks at the traces of a part, and at the traces of its whole shard,
 // which cover every static shard of it. The traces of the whole integration were
 // looked at before.
-func (r *traceReader) provePart(ctx context.Context, o schemafilter.Outcome, it integration.Integration, p part) finding {
+func (r *traceReader) provePart(ctx context.Context, o schemafilter.Outcome, it settings.Integration, p part) finding {
 	out := r.proveTask(ctx, it, r.tasks.build(o, taskName(o.Name), p))
 	if out.doubt.Code == "" || p.shard == "" || p.static == (plan.Fraction{}) {
 		return out

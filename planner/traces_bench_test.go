@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -32,11 +32,11 @@ func (remembered) Broken(context.Context, string) string { return "" }
 func BenchmarkRecall(b *testing.B) {
 	dir := b.TempDir()
 	fleetFiles(b, dir, 10_000)
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nexec: {argv: [run, '{cmd}']}\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nexec: {argv: [run, '{cmd}']}\n"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	in := fleetInput(b, dir, settings)
+	in := fleetInput(b, dir, rules)
 	schema, err := gql.NewSchema(in.Base.GraphQL())
 	if err != nil {
 		b.Fatal(err)
@@ -56,7 +56,7 @@ func BenchmarkRecall(b *testing.B) {
 		in.Traces.(remembered).traces[name] = r.Trace(trace.Subject{Integration: name}, time.Unix(0, 0))
 	}
 	for b.Loop() {
-		fresh := fleetInput(b, dir, settings)
+		fresh := fleetInput(b, dir, rules)
 		fresh.Traces = in.Traces
 		p, err := planner.Make(b.Context(), fresh)
 		if err != nil {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner/proof"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Verify replays every decision of a plan in which something is left out. What must run is
@@ -64,7 +64,7 @@ func (s starter) Full(ctx context.Context, name string) []plan.Task {
 func (s starter) Divided(name string) []plan.Task {
 	o := s.outcomes[name]
 	shards := s.Settings.For(name).Shards
-	if shards == nil || shards.Strategy == integration.StrategyNone {
+	if shards == nil || shards.Strategy == settings.StrategyNone {
 		return nil
 	}
 	return s.built(o, s.divider.byStrategy(o, shards.Strategy).parts)

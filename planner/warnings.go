@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // maxDangling bounds how many references to nowhere are named.
@@ -118,13 +118,13 @@ func (l *ladder) warnings(o schemafilter.Outcome, d plan.Decision, tasks []plan.
 
 // unusedImages lists the images that a definition names for single shards and that
 // no task is started from.
-func (l *ladder) unusedImages(o schemafilter.Outcome, it integration.Integration, tasks []plan.Task) []string {
+func (l *ladder) unusedImages(o schemafilter.Outcome, it settings.Integration, tasks []plan.Task) []string {
 	if len(tasks) == 0 {
 		return nil
 	}
 	named := sharding.OverrideImages(o.Use.Managed())
 	divided := it.Exec.UsesImage() && !slices.ContainsFunc(tasks, func(t plan.Task) bool { return t.Shard == "" })
-	if divided && it.Shards != nil && it.Shards.Strategy != integration.StrategyNone {
+	if divided && it.Shards != nil && it.Shards.Strategy != settings.StrategyNone {
 		for _, p := range l.divider.byStrategy(o, it.Shards.Strategy).parts {
 			named = slices.DeleteFunc(named, func(image string) bool { return image == p.image })
 		}
@@ -133,9 +133,9 @@ func (l *ladder) unusedImages(o schemafilter.Outcome, it integration.Integration
 }
 
 // whyUnused returns why images of single shards are not used, and the remedy.
-func whyUnused(it integration.Integration) string {
+func whyUnused(it settings.Integration) string {
 	switch {
-	case it.Shards == nil || it.Shards.Strategy == integration.StrategyNone:
+	case it.Shards == nil || it.Shards.Strategy == settings.StrategyNone:
 		return "shards.strategy: managed in the settings would run these shards alone"
 	case !it.Exec.UsesImage():
 		return "exec.argv has no {image_ref}"

@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 type object = map[string]any
@@ -149,12 +150,12 @@ func byAccount(more string) string {
 }
 
 // input is the input of a plan.
-func input(t testing.TB, base, head *side, settings string, natives ...integration.DryRunner) planner.Input {
+func input(t testing.TB, base, head *side, rules string, natives ...integration.DryRunner) planner.Input {
 	t.Helper()
-	s := &integration.Settings{}
-	if settings != "" {
+	s := &settings.Settings{}
+	if rules != "" {
 		var err error
-		if s, err = integration.ReadSettings("prcheck.yaml", []byte(settings)); err != nil {
+		if s, err = settings.Read("prcheck.yaml", []byte(rules)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
@@ -135,7 +136,7 @@ func newAudit(in Input, opts Options, sample []plan.Skipped) (*audit, error) {
 
 // addRemedies names for each wrong skip how it would have been avoided.
 func (a *audit) addRemedies(ctx context.Context, opts AuditOptions, sample []plan.Skipped, units []plan.Audited) {
-	definitions, err := a.Settings.List(a.Base)
+	definitions, err := integration.List(a.Base, a.Settings)
 	if opts.Remedy == nil || err != nil {
 		return
 	}

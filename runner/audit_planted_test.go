@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/runner"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // An asker is a native integration that tells the answer to a query.
@@ -48,11 +49,11 @@ func TestAuditFindsPlanted(t *testing.T) {
 		asker{"price-tags", "{ products { name } }"}, asker{"shop-window", "{ products { name } }"}, asker{"supplier-orders", counting},
 		asker{"staff-badges", counting}, asker{"warehouse-stock", "{ warehouses { name } }"},
 	}
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nintegrations: {price-tags: {queries: [names]}, warehouse-stock: {queries: [names]}}\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations: {price-tags: {queries: [names]}, warehouse-stock: {queries: [names]}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := planner.Input{Base: base, Head: head, Settings: settings, Natives: natives, ReadQuery: func(string) ([]byte, error) { return []byte("{ products { name } }"), nil }}
+	in := planner.Input{Base: base, Head: head, Settings: rules, Natives: natives, ReadQuery: func(string) ([]byte, error) { return []byte("{ products { name } }"), nil }}
 	p, err := planner.Make(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +65,7 @@ func TestAuditFindsPlanted(t *testing.T) {
 	const plans, rate = 400, 0.25
 	total := plan.AuditCount{}
 	for i := range plans {
-		a, err := runner.Audit(t.Context(), runner.Input{Plan: p, Base: base, Head: head, Settings: settings, Natives: natives},
+		a, err := runner.Audit(t.Context(), runner.Input{Plan: p, Base: base, Head: head, Settings: rules, Natives: natives},
 			runner.Options{Logs: t.TempDir()}, runner.AuditOptions{
 				Skipped: skipped, Rate: rate, Seed: fmt.Sprint(i), Budget: time.Hour,
 				Remedy: func(ctx context.Context, unit plan.Skipped, o plan.Observed) string {

@@ -17,6 +17,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/runner/baseline"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -92,7 +93,7 @@ func (r *run) knownOnBase(failures []*failure) ([]*failure, error) {
 	if len(failures) == 0 {
 		return nil, nil
 	}
-	definitions, err := r.Settings.List(r.Base)
+	definitions, err := integration.List(r.Base, r.Settings)
 	if err != nil {
 		return nil, cli.Invalid(err)
 	}
@@ -119,7 +120,7 @@ func hasOmissions(t plan.Task) bool { return len(withoutOmissions(t).When) < len
 // with these conditions the task would do nothing.
 func withoutOmissions(t plan.Task) plan.Task {
 	t.When = slices.DeleteFunc(slices.Clone(t.When), func(c string) bool {
-		return c == string(integration.EarlyExit) || c == string(integration.AffectedOnly)
+		return c == string(settings.EarlyExit) || c == string(settings.AffectedOnly)
 	})
 	return t
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Only integrations and shards that exist on base run there, and they do all their work.
@@ -34,7 +34,7 @@ func TestTasksOnBase(t *testing.T) {
 		{"it may leave something out", plan.Task{Integration: "price-tags", When: []string{"state", "early_exit", "check_only_affected_shards"}}, failed, "[[state]]"},
 	} {
 		c.task.ID, c.result.Task = "a", "a"
-		r := &run{Input: Input{Base: base, Settings: &integration.Settings{}}}
+		r := &run{Input: Input{Base: base, Settings: &settings.Settings{}}}
 		again, err := r.knownOnBase(unsettled([]plan.Task{c.task}, []plan.Result{c.result}))
 		got := [][]string{}
 		for _, f := range again {

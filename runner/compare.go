@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/effects"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/pending"
 	"github.com/app-sre/prcheck/wrapper"
@@ -39,7 +40,7 @@ func (r *run) compareEffects(ctx context.Context, notes io.Writer, opts wrapper.
 		return nil
 	}
 	c := &comparison{run: r, opts: opts, defined: map[string]bool{}, contents: r.contentsOfBase(), known: pending.NewStore(r.State).Snapshot(time.Now())}
-	definitions, err := r.Settings.List(r.Base)
+	definitions, err := integration.List(r.Base, r.Settings)
 	for _, d := range definitions {
 		c.defined[d.Name] = true
 	}
@@ -101,7 +102,7 @@ func (c *comparison) withoutRuns(ctx context.Context, results []plan.Result, err
 
 // whyNever says why the tasks of an integration do not run on base to compare their effects,
 // "" if they do.
-func (c *comparison) whyNever(t plan.Task, it integration.Integration, err error) string {
+func (c *comparison) whyNever(t plan.Task, it settings.Integration, err error) string {
 	switch why := c.whyNotOnBase(t); {
 	case it.NoBaseline:
 		return "the settings say that it never runs on base (baseline: none)"
@@ -192,7 +193,7 @@ func (c *comparison) compared(t plan.Task, head, base *plan.Effects) *plan.Effec
 // change: its command is known entirely, and head changes nothing of it.
 func (c *comparison) isRememberable(t plan.Task) bool {
 	d, ok := c.Plan.Decision(t.Integration)
-	return ok && c.State != nil && c.contents != "" && !t.Native && t.Command != "" && len(integration.EnvPlaceholderNames(t.Argv...)) == 0 &&
+	return ok && c.State != nil && c.contents != "" && !t.Native && t.Command != "" && len(settings.EnvPlaceholderNames(t.Argv...)) == 0 &&
 		len(d.Evidence.Edited)+len(d.Evidence.Doubts) == 0
 }
 
@@ -202,7 +203,7 @@ func (c *comparison) runOf(t plan.Task, e *plan.Effects, began time.Time) pendin
 }
 
 // recall returns what a task announced on base not long ago, if that is remembered.
-func (c *comparison) recall(ctx context.Context, t plan.Task, it integration.Integration) (*plan.Effects, bool) {
+func (c *comparison) recall(ctx context.Context, t plan.Task, it settings.Integration) (*plan.Effects, bool) {
 	if !c.isRememberable(t) || it.Reuse <= 0 {
 		return nil, false
 	}

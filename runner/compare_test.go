@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/runner/effects"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/pending"
 )
@@ -21,7 +21,7 @@ func comparing(t *testing.T, opts Options, decisions []plan.Decision, tasks ...p
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\neffects: {use: [terraform], compare: base}\nintegrations: {never: {baseline: none}, blind: {effects: none}}\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\neffects: {use: [terraform], compare: base}\nintegrations: {never: {baseline: none}, blind: {effects: none}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func comparing(t *testing.T, opts Options, decisions []plan.Decision, tasks ...p
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &run{Input: Input{Plan: &plan.Plan{Tasks: tasks, Integrations: decisions}, Base: base, Head: base, Settings: settings, State: folder}, opts: opts}
+	r := &run{Input: Input{Plan: &plan.Plan{Tasks: tasks, Integrations: decisions}, Base: base, Head: base, Settings: rules, State: folder}, opts: opts}
 	return &comparison{run: r, defined: map[string]bool{"price-tags": true}, contents: "base", known: pending.NewStore(folder).Snapshot(time.Now())}
 }
 
@@ -78,7 +78,7 @@ func TestNothingIsGoneThatHeadMayLeaveOut(t *testing.T) {
 	c := comparing(t, Options{}, nil)
 	base := &plan.Effects{Items: []plan.Effect{{Kind: plan.EffectDelete, Subject: "x"}, {Kind: plan.EffectDelete, Subject: "y"}}}
 	head := &plan.Effects{Items: base.Items[:1]}
-	for want, task := range map[int]plan.Task{2: {}, 1: {When: []string{string(integration.EarlyExit)}}} {
+	for want, task := range map[int]plan.Task{2: {}, 1: {When: []string{string(settings.EarlyExit)}}} {
 		if got := c.compared(task, head, base); len(got.Items) != want || got.Items[0].Since != plan.SinceBase || !got.Compared {
 			t.Errorf("with the conditions %v: got %+v", task.When, got)
 		}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/world"
@@ -14,7 +14,7 @@ import (
 
 // isRecorded reports whether the reads of a task are recorded.
 func (r *run) isRecorded(t plan.Task) bool {
-	return !t.Native && r.Settings.For(t.Integration).Reads != integration.ReadsNone
+	return !t.Native && r.Settings.For(t.Integration).Reads != settings.ReadsNone
 }
 
 // readIDs returns the ids of what tasks read, by task, and writes the lists to the state. A task
@@ -56,7 +56,7 @@ func (r *run) isPrepared(t plan.Task) bool {
 func (r *run) allFiles(t plan.Task) files.ID {
 	programs := r.Settings.For(t.Integration).Programs
 	if r.isPrepared(t) {
-		programs = integration.Programs{}
+		programs = settings.Programs{}
 	}
 	switch {
 	case programs.None || programs.Globs != nil:

@@ -6,20 +6,20 @@ import (
 	"log"
 	"os"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/runner"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A program of its own plans a change and runs the plan.
 func Example() {
 	base, head := open("../testdata/shop/base.json"), open("../testdata/shop/head.json")
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nexec: {argv: [/bin/echo, '{cmd}']}\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nexec: {argv: [/bin/echo, '{cmd}']}\n"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	plan, err := planner.Make(context.Background(), planner.Input{Base: base, Head: head, Settings: settings})
+	plan, err := planner.Make(context.Background(), planner.Input{Base: base, Head: head, Settings: rules})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	results, err := runner.Run(context.Background(),
-		runner.Input{Plan: plan, Base: base, Head: head, Settings: settings},
+		runner.Input{Plan: plan, Base: base, Head: head, Settings: rules},
 		runner.Options{Logs: logs})
 	if err != nil {
 		log.Fatal(err)

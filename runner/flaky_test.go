@@ -17,6 +17,7 @@ import (
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/runner"
 	"github.com/app-sre/prcheck/runner/journal"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -68,11 +69,11 @@ func newChange(t *testing.T, words ...string) *change {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\ntransient: [the moon is full$]\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\ntransient: [the moon is full$]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planner.Make(t.Context(), planner.Input{Base: base, Head: head, Settings: settings, Natives: []integration.DryRunner{c.native}})
+	p, err := planner.Make(t.Context(), planner.Input{Base: base, Head: head, Settings: rules, Natives: []integration.DryRunner{c.native}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func newChange(t *testing.T, words ...string) *change {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.in = runner.Input{Plan: p, Base: base, Head: head, Settings: settings, Natives: []integration.DryRunner{c.native}, State: remembered}
+	c.in = runner.Input{Plan: p, Base: base, Head: head, Settings: rules, Natives: []integration.DryRunner{c.native}, State: remembered}
 	return c
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/runner"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A speaker is a native integration that reports what a function says, for a side and the
@@ -142,16 +143,16 @@ func TestEffectsOfNatives(t *testing.T) {
 		}
 		return nil
 	})
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\neffects: {compare: base}\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\neffects: {compare: base}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planner.Make(t.Context(), planner.Input{Base: c.in.Base, Head: c.in.Head, Settings: settings, Natives: c.in.Natives})
+	p, err := planner.Make(t.Context(), planner.Input{Base: c.in.Base, Head: c.in.Head, Settings: rules, Natives: c.in.Natives})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Tasks = p.Tasks[:1]
-	c.in.Settings, c.in.Plan = settings, p
+	c.in.Settings, c.in.Plan = rules, p
 	r, _ := c.run(runner.Options{})
 	if got := fmt.Sprintf("%s %+v", r.Status, *r.Effects); got != "passed {Unknown: Items:[{Kind:delete Subject:a shelf Digest: Since:pending Times:0 Known:{How: Why:}} {Kind:create Subject:a lamp Digest: Since:new Times:0 Known:{How: Why:}}] Beyond:map[] Compared:true Uncompared: Unlooked:[] Problems:[]}" {
 		t.Errorf("got %s", got)

@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/runner/launch"
 	"github.com/app-sre/prcheck/runner/place"
 	"github.com/app-sre/prcheck/runner/progress"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/wrapper"
 )
@@ -23,23 +24,23 @@ import (
 // required.
 type Input struct {
 	Plan       *plan.Plan
-	Base, Head *bundle.Bundle        // the bundles that the plan was made from
-	Settings   *integration.Settings // the settings that the plan was made with
-	Natives    []integration.DryRunner  // the integrations that are part of the program
-	Folder     string                // the folder in which tasks start without Places; "" is the current folder
+	Base, Head *bundle.Bundle          // the bundles that the plan was made from
+	Settings   *settings.Settings      // the settings that the plan was made with
+	Natives    []integration.DryRunner // the integrations that are part of the program
+	Folder     string                  // the folder in which tasks start without Places; "" is the current folder
 	// BaseSettings are the settings as base has them; nil: the same. What they say otherwise about
 	// an integration makes its run on base another one.
-	BaseSettings *integration.Settings
+	BaseSettings *settings.Settings
 	Places       *place.Places // in which tasks start; nil: all in Folder, which belongs to neither side
 	State        state.Store   // what earlier runs remembered; nil remembers nothing
 	StateSize    int64         // bytes that the state may have; 0 is as [state.DefaultLimits] has it
 	// Programs digests the files that a command may use; nil: none count.
-	Programs func(integration.Programs) (string, error)
+	Programs func(settings.Programs) (string, error)
 	Getenv   func(string) string // the environment; a task gets only the variables that exec.pass_env names; nil is empty
 	Environ  func() []string     // the whole environment as NAME=value, which is searched for secrets to mask; nil is empty
 	// Connect returns, for each integration, what a native reads beside the data. Learn is told
 	// each secret before anybody gets it. Nil reads nothing; package natives/systems has all.
-	Connect func(settings *integration.Settings, learn func(secret string)) func(integration string) launch.Systems
+	Connect func(rules *settings.Settings, learn func(secret string)) func(integration string) launch.Systems
 }
 
 // Options control a run. The zero value runs all tasks and shows nothing.
@@ -87,7 +88,7 @@ func (in Input) withDefaults() Input {
 		in.Places = &place.Places{Folder: in.Folder, Shared: true}
 	}
 	if in.Connect == nil {
-		in.Connect = func(*integration.Settings, func(string)) func(string) launch.Systems { return nil }
+		in.Connect = func(*settings.Settings, func(string)) func(string) launch.Systems { return nil }
 	}
 	return in
 }
@@ -143,7 +144,7 @@ func checkStartable(p *plan.Plan) error {
 }
 
 // CheckSettings returns an error unless the plan was made with these settings.
-func CheckSettings(p *plan.Plan, s *integration.Settings) error {
+func CheckSettings(p *plan.Plan, s *settings.Settings) error {
 	switch {
 	case s.Digest() == p.Config:
 		return nil

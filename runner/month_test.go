@@ -17,11 +17,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/runner/baseline"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/history"
 	"github.com/app-sre/prcheck/wrapper"
@@ -265,7 +265,7 @@ func TestMonth(t *testing.T) {
 // simulatedMonth simulates a month and returns counts of its events.
 func simulatedMonth(t *testing.T, nature bool) map[string]int {
 	t.Helper()
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\ntransient: ['409: Conflict: Data changed during execution']\nexec: {argv: [x, '{cmd}']}\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\ntransient: ['409: Conflict: Data changed during execution']\nexec: {argv: [x, '{cmd}']}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,12 +281,12 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 		fault := w.chance(faultRate)
 		sizes := w.change(fault)
 		head := w.bundle(t, sizes, base)
-		p, err := planner.Make(t.Context(), planner.Input{Base: base, Head: head, Settings: settings, ReadQuery: func(string) ([]byte, error) { return nil, fs.ErrNotExist }})
+		p, err := planner.Make(t.Context(), planner.Input{Base: base, Head: head, Settings: rules, ReadQuery: func(string) ([]byte, error) { return nil, fs.ErrNotExist }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := &run{
-			Input: Input{Plan: p, Base: base, Head: head, Settings: settings},
+			Input: Input{Plan: p, Base: base, Head: head, Settings: rules},
 			opts:  Options{Logs: logs}.withDefaults(),
 		}
 		on := simulatedSide{w, sizes, map[string]int{}, map[string]bool{}}

@@ -21,6 +21,7 @@ import (
 	"github.com/app-sre/prcheck/runner"
 	"github.com/app-sre/prcheck/runner/launch"
 	"github.com/app-sre/prcheck/runner/progress"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -51,10 +52,10 @@ const (
 )
 
 // runNatives plans and runs a change of the shop with natives for all integrations.
-func runNatives(t *testing.T, settings string, natives []integration.DryRunner, s state.Store, opts runner.Options) *plan.Results {
+func runNatives(t *testing.T, rules string, natives []integration.DryRunner, s state.Store, opts runner.Options) *plan.Results {
 	t.Helper()
 	base, head := open("../testdata/shop/base.json"), open("../testdata/shop/head.json")
-	set, err := integration.ReadSettings("prcheck.yaml", []byte(settings))
+	set, err := settings.Read("prcheck.yaml", []byte(rules))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +65,9 @@ func runNatives(t *testing.T, settings string, natives []integration.DryRunner, 
 	}
 	results, err := runner.Run(t.Context(), runner.Input{
 		Plan: p, Base: base, Head: head, Settings: set, Natives: natives, State: s,
-		Connect: func(settings *integration.Settings, learn func(string)) func(string) launch.Systems {
+		Connect: func(rules *settings.Settings, learn func(string)) func(string) launch.Systems {
 			getenv := func(name string) string { return map[string]string{"APP_TEAM_CREDS_TOKEN": spoken}[name] }
-			all := systems.New(systems.Options{Settings: settings, Getenv: getenv, Learn: learn})
+			all := systems.New(systems.Options{Settings: rules, Getenv: getenv, Learn: learn})
 			return func(name string) launch.Systems { return all.For(name) }
 		},
 	}, opts)

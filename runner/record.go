@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
@@ -63,7 +64,7 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 		warnings = append(warnings, err.Error())
 	}
 	warnings = append(warnings, recorder.CheckAndSave(ctx, trace.NewStore(in.State), &plan.Plan{Tasks: tasks}, results, in.Settings, now)...)
-	definitions, err := in.Settings.List(in.Base)
+	definitions, err := integration.List(in.Base, in.Settings)
 	if err != nil {
 		return Recorded{}, err
 	}

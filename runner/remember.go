@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/baseline"
@@ -25,7 +26,7 @@ import (
 //
 // The map sameOnBase holds, by task, the failures that are the same on base.
 func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[string]baseline.Comparison) error {
-	definitions, err := r.Settings.List(r.Base)
+	definitions, err := integration.List(r.Base, r.Settings)
 	if err != nil {
 		return cli.Invalid(err)
 	}

@@ -3,9 +3,9 @@ package runner
 import (
 	"fmt"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/journal"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -23,7 +23,7 @@ func (r *run) openJournal() (err error) {
 		return err
 	}
 	for _, t := range r.Plan.Tasks {
-		if r.State != nil && r.Settings.For(t.Integration).Trace == integration.TraceStatic {
+		if r.State != nil && r.Settings.For(t.Integration).Trace == settings.TraceStatic {
 			delete(r.resumed, t.ID)
 		}
 	}

@@ -11,10 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/runner/progress"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state/lease"
 	"github.com/app-sre/prcheck/wrapper"
 )
@@ -43,13 +43,13 @@ func (s *side) Run(ctx context.Context, _ plan.Task, log io.Writer) error {
 }
 
 // oneTask returns a run with one task, and the options for running it.
-func oneTask(t *testing.T, settings string) (*run, wrapper.Options) {
+func oneTask(t *testing.T, rules string) (*run, wrapper.Options) {
 	t.Helper()
 	base, err := bundle.Open("../testdata/shop/base.json", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\n"+settings))
+	read, err := settings.Read("prcheck.yaml", []byte("version: 1\n"+rules))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A selectCase is one case of the area select_integrations.
@@ -56,7 +56,7 @@ func TestSelectIntegrations(t *testing.T) {
 		}
 		base, head := c.sides()
 		var got []string
-		for _, o := range filter(t, base.bundle(t), head.bundle(t), settings(t, "")) {
+		for _, o := range filter(t, base.bundle(t), head.bundle(t), readSettings(t, "")) {
 			if o.Conclusion.Action == plan.Run && (o.Conclusion.Reason.Code != plan.CodeResourceChanged || slices.Contains(c.selected(t), o.Name)) {
 				got = append(got, o.Name)
 			}
@@ -86,7 +86,7 @@ func (c selectCase) sides() (base, head side) {
 		}
 		in := strings.TrimPrefix(path, "data")
 		o := object{"$schema": schema, "name": "the one of " + in, "description": "old"}
-		if schema == string(integration.DefinitionSchema) {
+		if schema == string(settings.DefinitionSchema) {
 			o["schemas"] = []string{}
 		}
 		base.data[in], head.data[in] = o, with(o, "description", "new")

@@ -7,6 +7,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A user changes. The integration users may read users, the others may not or
@@ -28,15 +29,15 @@ func ExampleFilter() {
 		return
 	}
 	in := schemafilter.Input{
-		Settings: &integration.Settings{},
+		Settings: &settings.Settings{},
 		Changes: schemafilter.Collect(base, head, bundle.Compare(base, head),
 			func() *bundle.Mentions { return bundle.IndexMentions(base, head) }),
 	}
-	if in.Base, err = integration.List(base); err != nil {
+	if in.Base, err = integration.List(base, nil); err != nil {
 		fmt.Println(err)
 		return
 	}
-	if in.Head, err = integration.List(head); err != nil {
+	if in.Head, err = integration.List(head, nil); err != nil {
 		fmt.Println(err)
 		return
 	}

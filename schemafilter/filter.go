@@ -7,6 +7,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state/dependence"
 )
 
@@ -14,7 +15,7 @@ import (
 type Input struct {
 	Base, Head []integration.Definition // in name order
 	Changes    Changes
-	Settings   *integration.Settings
+	Settings   *settings.Settings
 	// Edited returns the edits of head to the rules that an integration is planned
 	// by. A nil function means that there are none.
 	Edited func(name string) []string

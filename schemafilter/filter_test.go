@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // shop is the base of all cases: the integration x, which may read /s/a.yml,
@@ -125,7 +126,7 @@ func TestRules(t *testing.T) {
 			if c.hasState {
 				stated = []string{"x"}
 			}
-			got := filter(t, base.bundle(t), head.bundle(t), settings(t, c.settings), stated...)
+			got := filter(t, base.bundle(t), head.bundle(t), readSettings(t, c.settings), stated...)
 			if len(got) != 1 {
 				t.Fatalf("got %d outcomes, want 1: %+v", len(got), got)
 			}
@@ -163,7 +164,7 @@ func TestUse(t *testing.T) {
 			if c.after != nil {
 				head.data["/i/x.yml"] = c.after
 			}
-			got := filter(t, base.bundle(t), head.bundle(t), settings(t, ""))
+			got := filter(t, base.bundle(t), head.bundle(t), readSettings(t, ""))
 			if cmd := got[0].Use.Check.Cmd; cmd != c.want {
 				t.Errorf("it runs as %q, want %q", cmd, c.want)
 			}
@@ -178,7 +179,7 @@ func TestManyFiles(t *testing.T) {
 	for i := range 30 {
 		head.data[fmt.Sprintf("/many/%02d.yml", i)] = file("/s/a.yml", i)
 	}
-	got := filter(t, base.bundle(t), head.bundle(t), settings(t, ""))[0].Conclusion
+	got := filter(t, base.bundle(t), head.bundle(t), readSettings(t, ""))[0].Conclusion
 	if n := len(got.Evidence.Paths); n != 20 || got.Evidence.Paths[19] != "/many/19.yml" {
 		t.Errorf("got %d paths: %v", n, got.Evidence.Paths)
 	}
@@ -201,7 +202,7 @@ func TestCollectAsksForMentionsOnlyWhenNeeded(t *testing.T) {
 
 // A name from head does not become part of a command unless it is plain.
 func TestTrustedButNotPlain(t *testing.T) {
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\ntrust: {new_integrations: true}\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\ntrust: {new_integrations: true}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +210,7 @@ func TestTrustedButNotPlain(t *testing.T) {
 		got := schemafilter.Filter(schemafilter.Input{
 			Head:     []integration.Definition{{Name: name, Check: &integration.Check{Cmd: "x"}}},
 			Changes:  schemafilter.Changes{Files: []schemafilter.File{{Path: "/i.yml", Repo: "data/i.yml"}}},
-			Settings: settings,
+			Settings: rules,
 		})
 		if len(got) != 1 || (got[0].Blocked.Code != "") != blocked {
 			t.Errorf("%q: got %+v, want blocked %v", name, got, blocked)

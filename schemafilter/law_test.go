@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A maker makes random changes of small bundles.
@@ -83,8 +83,8 @@ func (m maker) head(base side) side {
 	return s
 }
 
-func (m maker) settings(t *testing.T) *integration.Settings {
-	return settings(t, []string{
+func (m maker) settings(t *testing.T) *settings.Settings {
+	return readSettings(t, []string{
 		"", "",
 		`paths: {ignore: ["data/d/0.yml", "resources/**"]}`,
 		`paths: {select: [{when: ["data/d/{1,2}.yml"], run: [int-0, int-3]}]}`,
@@ -213,7 +213,7 @@ func moreChanges(t *testing.T, seed uint64, m maker, in schemafilter.Input, out 
 }
 
 // anyOrder: the order of files in the bundles decides nothing.
-func anyOrder(t *testing.T, seed uint64, m maker, base, head side, s *integration.Settings, stated []string, want []schemafilter.Outcome) {
+func anyOrder(t *testing.T, seed uint64, m maker, base, head side, s *settings.Settings, stated []string, want []schemafilter.Outcome) {
 	t.Helper()
 	if reflect.DeepEqual(base, head) {
 		return // in another order they would not be the same bundle

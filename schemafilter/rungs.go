@@ -5,6 +5,7 @@ import (
 	"github.com/app-sre/prcheck/internal/names"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state/dependence"
 )
 
@@ -155,7 +156,7 @@ func (f filter) onlyIgnored() bool {
 // readable returns the changed resources that an integration may read as far as is known.
 // When the datafiles that mention a resource are not all known, any of them may lead
 // there.
-func (f filter) readable(may integration.Resources) []bundle.Path {
+func (f filter) readable(may settings.Resources) []bundle.Path {
 	var out []bundle.Path
 	for _, p := range f.resources {
 		if may.Allow(string(p)) || f.Changes.Unsure {

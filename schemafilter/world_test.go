@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // An object is a JSON object to build bundles from.
@@ -46,7 +47,7 @@ func parse(t *testing.T, raw []byte) *bundle.Bundle {
 // definition makes the datafile that defines an integration. A nil check is
 // no pr_check.
 func definition(name string, check object, schemas ...string) object {
-	o := object{"$schema": integration.DefinitionSchema, "name": name, "schemas": schemas}
+	o := object{"$schema": settings.DefinitionSchema, "name": name, "schemas": schemas}
 	if check != nil {
 		o["pr_check"] = check
 	}
@@ -70,12 +71,12 @@ func resource(sum string, more ...any) object {
 	return o
 }
 
-func settings(t *testing.T, text string) *integration.Settings {
+func readSettings(t *testing.T, text string) *settings.Settings {
 	t.Helper()
 	if text == "" {
-		return &integration.Settings{}
+		return &settings.Settings{}
 	}
-	s, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nexec: {argv: [x]}\n"+text))
+	s, err := settings.Read("prcheck.yaml", []byte("version: 1\nexec: {argv: [x]}\n"+text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,12 +84,12 @@ func settings(t *testing.T, text string) *integration.Settings {
 }
 
 // filter asks the first two rungs about a change.
-func filter(t *testing.T, base, head *bundle.Bundle, s *integration.Settings, stated ...string) []schemafilter.Outcome {
+func filter(t *testing.T, base, head *bundle.Bundle, s *settings.Settings, stated ...string) []schemafilter.Outcome {
 	t.Helper()
 	return schemafilter.Filter(input(t, base, head, s, stated...))
 }
 
-func input(t *testing.T, base, head *bundle.Bundle, s *integration.Settings, stated ...string) schemafilter.Input {
+func input(t *testing.T, base, head *bundle.Bundle, s *settings.Settings, stated ...string) schemafilter.Input {
 	t.Helper()
 	in := schemafilter.Input{
 		Settings: s,
@@ -97,10 +98,10 @@ func input(t *testing.T, base, head *bundle.Bundle, s *integration.Settings, sta
 		HasState: func(name string) bool { return slices.Contains(stated, name) },
 	}
 	var err error
-	if in.Base, err = integration.List(base); err != nil {
+	if in.Base, err = integration.List(base, nil); err != nil {
 		t.Fatal(err)
 	}
-	if in.Head, err = integration.List(head); err != nil {
+	if in.Head, err = integration.List(head, nil); err != nil {
 		t.Fatal(err)
 	}
 	return in

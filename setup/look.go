@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -39,8 +40,8 @@ func (k Kind) String() string {
 type Repository struct {
 	Kind        Kind
 	Definitions []integration.Definition
-	Checkout    integration.Checkout // where the parts of a bundle are
-	Host        string               // of the remote origin; "" if there is none
+	Checkout    settings.Checkout // where the parts of a bundle are
+	Host        string            // of the remote origin; "" if there is none
 
 	root      string
 	head      *bundle.Bundle // nil if it cannot be made
@@ -81,7 +82,7 @@ func Look(ctx context.Context, dir string, o Options) (*Repository, error) {
 		return nil, ctx.Err()
 	}
 	if r.head != nil {
-		if r.Definitions, err = open.Settings.List(r.head); err != nil {
+		if r.Definitions, err = integration.List(r.head, open.Settings); err != nil {
 			r.trouble = err
 		}
 	}
@@ -98,7 +99,7 @@ func Look(ctx context.Context, dir string, o Options) (*Repository, error) {
 
 // readSettings reads the settings that the checkout has.
 func (r *Repository) readSettings() error {
-	name := filepath.Join(r.root, integration.SettingsName)
+	name := filepath.Join(r.root, settings.FileName)
 	info, err := os.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -106,14 +107,14 @@ func (r *Repository) readSettings() error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no file, but a folder, a link or something else: move it away", integration.SettingsName)
+		return fmt.Errorf("%s is no file, but a folder, a link or something else: move it away", settings.FileName)
 	}
-	settings, err := source.ReadSettings(name)
+	rules, err := source.ReadSettings(name)
 	if err != nil {
 		return err
 	}
-	r.settings = &source.Settings{Settings: settings, ReadQuery: source.QueryReader(settings)}
-	r.Checkout = settings.Checkout()
+	r.settings = &source.Settings{Settings: rules, ReadQuery: source.QueryReader(rules)}
+	r.Checkout = rules.Checkout()
 	return nil
 }
 
@@ -124,9 +125,9 @@ var besides = []string{"", "qontract-schemas/", "../qontract-schemas/"}
 // findParts finds the parts of a bundle in the checkout.
 func (r *Repository) findParts() {
 	if r.settings == nil {
-		r.Checkout = (&integration.Settings{}).Checkout()
+		r.Checkout = (&settings.Settings{}).Checkout()
 		for _, beside := range besides {
-			at := integration.Checkout{Data: r.Checkout.Data, Resources: r.Checkout.Resources, Schemas: beside + "schemas", GraphQL: beside + "graphql-schemas/schema.yml"}
+			at := settings.Checkout{Data: r.Checkout.Data, Resources: r.Checkout.Resources, Schemas: beside + "schemas", GraphQL: beside + "graphql-schemas/schema.yml"}
 			if r.has(at.Schemas) && r.has(at.GraphQL) {
 				r.Checkout = at
 				break
@@ -140,14 +141,14 @@ func (r *Repository) findParts() {
 
 // bundleSettings returns the settings of the checkout, or those that hold where its parts
 // are.
-func (r *Repository) bundleSettings() *integration.Settings {
+func (r *Repository) bundleSettings() *settings.Settings {
 	if r.settings != nil {
 		return r.settings.Settings
 	}
 	text := "version: 1\n" + checkoutText(r.Checkout)
-	s, err := integration.ReadSettings(filepath.Join(r.root, integration.SettingsName), []byte(text))
+	s, err := settings.Read(filepath.Join(r.root, settings.FileName), []byte(text))
 	if err != nil {
-		return &integration.Settings{} // the parts are always among those of besides
+		return &settings.Settings{} // the parts are always among those of besides
 	}
 	return s
 }

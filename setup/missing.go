@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // maxPrograms is how many programs that are not found are named.
@@ -33,7 +34,7 @@ func (r *Repository) Missing() []string {
 func (r *Repository) Notes() []string {
 	var out []string
 	for _, at := range []string{r.Checkout.Schemas, r.Checkout.GraphQL} {
-		if integration.IsOutside(at) && r.hasPart[at] {
+		if settings.IsOutside(at) && r.hasPart[at] {
 			out = append(out, fmt.Sprintf("%s is outside of the repository: jobs need it there, too, for instance by a before_script that clones it", at))
 		}
 	}
@@ -53,7 +54,7 @@ func (r *Repository) missingParts() []string {
 		}
 		if !r.hasPart[part.path] {
 			out = append(out, fmt.Sprintf("%s is missing: make %s, or say in %s where it is (checkout.%s); docs/tutorial.md shows a small one",
-				part.what, part.path, integration.SettingsName, part.key))
+				part.what, part.path, settings.FileName, part.key))
 		}
 	}
 	return out
@@ -73,7 +74,7 @@ func (r *Repository) missingInSettings() []string {
 		out = append(out, fmt.Sprintf("no integration is defined: write a datafile with the $schema %q for each of your programs (docs/tutorial.md)", in.Settings.DefinitionSchema()))
 		if _, near, ok := strings.Cut(err.Error(), "(there are datafiles of "); ok {
 			near, _, _ = strings.Cut(near, ")")
-			out = append(out, fmt.Sprintf("there are datafiles of %s: if they define the integrations, name their $schema in %s (definition_schema)", sanitize.Line(near), integration.SettingsName))
+			out = append(out, fmt.Sprintf("there are datafiles of %s: if they define the integrations, name their $schema in %s (definition_schema)", sanitize.Line(near), settings.FileName))
 		}
 	} else if err != nil && r.settings != nil {
 		out = append(out, strings.ReplaceAll(firstLine(err), r.at("")+"/", ""))
@@ -115,7 +116,7 @@ func (r *Repository) missingPrograms() []string {
 		unknown, more = unknown[:maxPrograms], fmt.Sprintf(" and %d more", n)
 	}
 	return []string{fmt.Sprintf("these programs are neither in PATH nor in the repository: %s%s; install them, or say in %s how tasks start (exec.argv)",
-		strings.Join(unknown, ", "), more, integration.SettingsName)}
+		strings.Join(unknown, ", "), more, settings.FileName)}
 }
 
 // missingInCI returns a line if the pipeline does not start prcheck.

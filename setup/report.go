@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/sanitize"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // An Outcome says what became of a file.
@@ -30,7 +30,7 @@ func (r *Repository) CreateAll() ([]Outcome, error) {
 	}
 	var out []Outcome
 	for _, f := range files {
-		if r.settings != nil && f.Name != integration.SettingsName && f.Name != CIFile {
+		if r.settings != nil && f.Name != settings.FileName && f.Name != CIFile {
 			continue
 		}
 		created, err := r.Create(f)

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	reconcile "github.com/app-sre/prcheck/examples/qontract-reconcile"
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/sanitize"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A File is a file that prcheck needs in a repository.
@@ -19,12 +19,12 @@ type File struct{ Name, Text string }
 // Files returns the files that prcheck needs in the repository: the settings, the queries
 // that they name, and the CI file. Those that exist are among them.
 func (r *Repository) Files() ([]File, error) {
-	settings := File{integration.SettingsName, r.settingsText()}
-	read, err := integration.ReadSettings(settings.Name, []byte(settings.Text))
+	rules := File{settings.FileName, r.settingsText()}
+	read, err := settings.Read(rules.Name, []byte(rules.Text))
 	if err != nil {
 		return nil, fmt.Errorf("a definition has a name that settings cannot have: %w", err)
 	}
-	files := []File{settings}
+	files := []File{rules}
 	for _, d := range r.Definitions {
 		for _, q := range read.For(d.Name).Queries {
 			if raw, err := fs.ReadFile(reconcile.Files, q.Path); err == nil && r.Kind == Reconcile {
@@ -76,8 +76,8 @@ func (r *Repository) checkoutSection() string {
 	return "\n# Where the JSON schemas and the GraphQL types are.\n" + text
 }
 
-func checkoutText(at integration.Checkout) string {
-	usual := (&integration.Settings{}).Checkout()
+func checkoutText(at settings.Checkout) string {
+	usual := (&settings.Settings{}).Checkout()
 	if at.Schemas == usual.Schemas && at.GraphQL == usual.GraphQL {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 func TestKindOf(t *testing.T) {
@@ -86,9 +87,9 @@ func TestReconcileTextParts(t *testing.T) {
 	}
 }
 
-func mustRead(t *testing.T, text string) *integration.Settings {
+func mustRead(t *testing.T, text string) *settings.Settings {
 	t.Helper()
-	s, err := integration.ReadSettings("prcheck.yaml", []byte(text))
+	s, err := settings.Read("prcheck.yaml", []byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -99,7 +100,7 @@ func mustRead(t *testing.T, text string) *integration.Settings {
 // else.
 func TestHostileNames(t *testing.T) {
 	names := []string{"plain", "a: b", "x\ntrust: {new_integrations: true}", `"`, "'", "#", "- a", "\x1b[31mred", "../../etc/passwd", "{cmd}", "\u2028trust: x", "~", "null", ""}
-	r := &Repository{Kind: Own, Checkout: (&integration.Settings{}).Checkout(), queries: map[string]bool{}}
+	r := &Repository{Kind: Own, Checkout: (&settings.Settings{}).Checkout(), queries: map[string]bool{}}
 	for i, name := range names {
 		r.Definitions = append(r.Definitions, integration.Definition{Name: name, Check: &integration.Check{Cmd: "sh"}})
 		r.queries[name] = isPlain(name) && i%2 == 0

@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	reconcile "github.com/app-sre/prcheck/examples/qontract-reconcile"
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/lazyregexp"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // shippedText returns the settings for qontract-reconcile. They are a part of the program.
 func shippedText() string {
-	raw, err := fs.ReadFile(reconcile.Files, integration.SettingsName)
+	raw, err := fs.ReadFile(reconcile.Files, settings.FileName)
 	if err != nil {
 		panic(err) // it is embedded
 	}
@@ -21,7 +21,7 @@ func shippedText() string {
 
 // shippedNames returns the integrations that the settings for qontract-reconcile know.
 func shippedNames() map[string]bool {
-	s, err := integration.ReadSettings(integration.SettingsName, []byte(shippedText()))
+	s, err := settings.Read(settings.FileName, []byte(shippedText()))
 	if err != nil {
 		panic(err) // a test reads the file, too
 	}

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/qontract/bundler"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // IsCheckout reports whether a reference is one to a checkout, of which a bundle is made:
@@ -170,7 +170,7 @@ func (o Opener) findSections(ctx context.Context, ref string, tree bundler.Tree,
 // path that leads from the settings into the checkout is one of the checkout: each side has
 // its own.
 func (o Opener) section(tree bundler.Tree, p string) (bundler.Section, error) {
-	if !integration.IsOutside(p) {
+	if !settings.IsOutside(p) {
 		return bundler.Section{Tree: tree, Dir: p, Shown: p}, nil
 	}
 	name := filepath.FromSlash(p)

@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/world"
 )
 
@@ -62,10 +62,10 @@ func (c LocalChange) Head(ctx context.Context, open Opener, own Own) (LocalHead,
 // SettingsIn returns the name of the settings file of the checkout in a folder. It is ""
 // if there is none, or if the current folder has one, which is read by default.
 func SettingsIn(root string) string {
-	if _, err := os.Stat(integration.SettingsName); err == nil {
+	if _, err := os.Stat(settings.FileName); err == nil {
 		return ""
 	}
-	name := filepath.Join(root, integration.SettingsName)
+	name := filepath.Join(root, settings.FileName)
 	if _, err := os.Stat(name); err != nil {
 		return ""
 	}

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/objects"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/live"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // maxObject is the size in bytes up to which a bundle is read from a bucket.
@@ -24,7 +24,7 @@ var ErrLive = cli.Usage(errors.New("a live server cannot be used here, since tas
 // An Opener opens bundles by reference. The zero value remembers nothing.
 type Opener struct {
 	// Settings say where the parts of a checkout are; nil: as ReadSettings("") has them.
-	Settings *integration.Settings
+	Settings *settings.Settings
 	// Root is the folder of the repository when the settings are those of a revision: a
 	// part that they name by a path inside of it is read from each revision. "": it is the
 	// folder of the checkout that is opened.

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // ParseRevision splits a reference git:REV[@DIR] into the revision and the folder of its
@@ -69,7 +69,7 @@ type Comparison struct {
 	Changed   []string        // paths of the repository that differ
 	New, Gone map[string]bool // those of them that only head has, and only base
 	// ReadBase and ReadHead return the text of a file of the repository, up to
-	// [integration.MaxSettings] bytes and one more. The error is [fs.ErrNotExist] when there is
+	// [settings.MaxBytes] bytes and one more. The error is [fs.ErrNotExist] when there is
 	// no such file.
 	ReadBase, ReadHead func(path string) ([]byte, error)
 	// PathOf returns the path in the repository of a file on disk, and whether it lies there.
@@ -93,7 +93,7 @@ func Compare(ctx context.Context, base, head, root string) (*Comparison, error) 
 	}
 	to := "" // the working tree
 	c := &Comparison{PathOf: repo.PathOf, ReadBase: readCommit(ctx, from), ReadHead: func(path string) ([]byte, error) {
-		return readBelow(repo.Root(), path, integration.MaxSettings)
+		return readBelow(repo.Root(), path, settings.MaxBytes)
 	}}
 	where, ok := strings.CutPrefix(head, "dir:")
 	if !ok {
@@ -119,5 +119,5 @@ func Compare(ctx context.Context, base, head, root string) (*Comparison, error) 
 
 // readCommit returns a function that reads files of a commit.
 func readCommit(ctx context.Context, c *git.Commit) func(path string) ([]byte, error) {
-	return func(path string) ([]byte, error) { return c.ReadFile(ctx, path, integration.MaxSettings) }
+	return func(path string) ([]byte, error) { return c.ReadFile(ctx, path, settings.MaxBytes) }
 }

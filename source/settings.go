@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // maxQuery is the size in bytes up to which a query file is read.
@@ -22,7 +22,7 @@ const maxQuery = 1 << 20
 // Settings are settings with what reads the query files that they name. When they are those
 // of a revision, so are the query files, whatever the working tree has.
 type Settings struct {
-	*integration.Settings
+	*settings.Settings
 	ReadQuery func(path string) ([]byte, error)
 	Revision  *Revision // nil when they come from a file or an object
 	IsObject  bool      // they come from an object of a bucket
@@ -52,8 +52,8 @@ func OpenSettings(ctx context.Context, name, base string) (Settings, error) {
 	switch {
 	case IsObject(name):
 		return objectSettings(ctx, name)
-	case strings.HasPrefix(name, integration.FromBase):
-		ref, file, isRevision = base, strings.TrimPrefix(name, integration.FromBase), true
+	case strings.HasPrefix(name, settings.FromBase):
+		ref, file, isRevision = base, strings.TrimPrefix(name, settings.FromBase), true
 		if !strings.HasPrefix(base, "git:") {
 			return Settings{}, cli.Usage(fmt.Errorf("--config %s takes a base that is a revision, git:REV, since only that has files beside the bundle", name))
 		}
@@ -75,31 +75,31 @@ func OpenSettings(ctx context.Context, name, base string) (Settings, error) {
 	return s, err
 }
 
-// ReadSettings reads a settings file. Without a name it reads [integration.SettingsName] if
+// ReadSettings reads a settings file. Without a name it reads [settings.FileName] if
 // that file exists, and otherwise returns settings that say nothing.
-func ReadSettings(name string) (*integration.Settings, error) {
+func ReadSettings(name string) (*settings.Settings, error) {
 	if name == "" {
-		if _, err := os.Stat(integration.SettingsName); errors.Is(err, fs.ErrNotExist) {
-			return &integration.Settings{}, nil
+		if _, err := os.Stat(settings.FileName); errors.Is(err, fs.ErrNotExist) {
+			return &settings.Settings{}, nil
 		}
-		name = integration.SettingsName
+		name = settings.FileName
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, cli.Invalid(fmt.Errorf("reading settings: %w", err))
 	}
 	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, integration.MaxSettings+1))
+	raw, err := io.ReadAll(io.LimitReader(f, settings.MaxBytes+1))
 	if err != nil {
 		return nil, cli.Invalid(fmt.Errorf("reading settings: %w", err))
 	}
-	s, err := integration.ReadSettings(filepath.ToSlash(name), raw)
+	s, err := settings.Read(filepath.ToSlash(name), raw)
 	return s, cli.Invalid(err)
 }
 
 // QueryReader returns a function that reads a file in the settings' folder. No link leads out
 // of that folder.
-func QueryReader(s *integration.Settings) func(path string) ([]byte, error) {
+func QueryReader(s *settings.Settings) func(path string) ([]byte, error) {
 	return func(path string) ([]byte, error) {
 		return limited(path, func() ([]byte, error) { return readBelow(s.Folder(), path, maxQuery) })
 	}
@@ -121,11 +121,11 @@ func objectSettings(ctx context.Context, name string) (Settings, error) {
 	if err != nil {
 		return Settings{}, cli.Invalid(fmt.Errorf("reading settings: %w", err))
 	}
-	s, err := integration.ReadSettings(name, raw)
+	s, err := settings.Read(name, raw)
 	if err != nil {
 		return Settings{}, cli.Invalid(err)
 	}
-	s.File = integration.SettingsName
+	s.File = settings.FileName
 	return Settings{Settings: s, IsObject: true, ReadQuery: func(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is not beside %s, which is an object: plan with settings in a folder", path, name)
 	}}, nil
@@ -143,11 +143,11 @@ func revisionSettings(ctx context.Context, ref, file string) (Settings, error) {
 	if err != nil {
 		return Settings{}, err
 	}
-	s := Settings{Settings: &integration.Settings{}, Revision: &Revision{Root: repo.Root(), Commit: commit.Hash(), Path: file}}
+	s := Settings{Settings: &settings.Settings{}, Revision: &Revision{Root: repo.Root(), Commit: commit.Hash(), Path: file}}
 	s.ReadQuery = func(name string) ([]byte, error) {
 		return limited(name, func() ([]byte, error) { return commit.ReadFile(ctx, path.Join(path.Dir(file), name), maxQuery) })
 	}
-	raw, err := commit.ReadFile(ctx, file, integration.MaxSettings)
+	raw, err := commit.ReadFile(ctx, file, settings.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		s.Revision.Missing = true
 		return s, nil
@@ -155,7 +155,7 @@ func revisionSettings(ctx context.Context, ref, file string) (Settings, error) {
 	if err != nil {
 		return s, err
 	}
-	if s.Settings, err = integration.ReadSettings(git.Short(commit.Hash())+":"+file, raw); err != nil {
+	if s.Settings, err = settings.Read(git.Short(commit.Hash())+":"+file, raw); err != nil {
 		return s, err
 	}
 	s.File = filepath.FromSlash(file)
@@ -167,7 +167,7 @@ func revisionSettings(ctx context.Context, ref, file string) (Settings, error) {
 
 // Located adds to an error about the settings of which revision they are.
 func (s Settings) Located(err error) error {
-	var mistake *integration.SettingsError
+	var mistake *settings.Error
 	if s.Revision == nil || !errors.As(err, &mistake) {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -29,7 +29,7 @@ func TestName(t *testing.T) {
 // Queries are read in the folder of the settings, up to a size.
 func TestQueryReader(t *testing.T) {
 	dir := t.TempDir()
-	read := source.QueryReader(&integration.Settings{File: filepath.ToSlash(filepath.Join(dir, "in", "prcheck.yaml"))})
+	read := source.QueryReader(&settings.Settings{File: filepath.ToSlash(filepath.Join(dir, "in", "prcheck.yaml"))})
 	if _, err := read("q.graphql"); err == nil {
 		t.Error("read from a folder that is not there")
 	}

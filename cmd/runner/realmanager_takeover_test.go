@@ -19,6 +19,7 @@ import (
 	"github.com/app-sre/prcheck/natives/manifests"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // rendered returns the manifests that the data ask for, and publishes the data.
@@ -46,17 +47,17 @@ func (in *installation) rendered(t *testing.T, name string) []datafile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, err := integration.ReadSettings("prcheck.yaml", config)
+	rules, err := settings.Read("prcheck.yaml", config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	native, ok := manager.New().(interface {
-		DesiredState(context.Context, integration.QueryFunc, integration.Integration) (any, error)
+		DesiredState(context.Context, integration.QueryFunc, settings.Integration) (any, error)
 	})
 	if !ok {
 		t.Fatal("the manager has no desired state")
 	}
-	state, err := native.DesiredState(t.Context(), query, settings.For(managerName))
+	state, err := native.DesiredState(t.Context(), query, rules.For(managerName))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/programs/reconciler"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // keeper is the program reconciler with native integrations for scripts. Their world is the folder
@@ -40,7 +41,7 @@ type shelf struct{ dir string }
 func (s shelf) native(name, query, pointer string) integration.Native {
 	return native.Make(native.Integration{
 		Name: name, Class: reconcile.Listing,
-		Desired: func(ctx context.Context, ask integration.QueryFunc, _ integration.Integration) (native.Desired, error) {
+		Desired: func(ctx context.Context, ask integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
 			raw, err := ask(ctx, query, nil)
 			if err != nil {
 				return native.Desired{}, err

@@ -18,7 +18,7 @@ func TestCheckout(t *testing.T) {
 	for _, f := range report.Findings {
 		t.Errorf("%+v", f)
 	}
-	if all, err := integration.List(b); err != nil || len(all) != 1 {
+	if all, err := integration.List(b, nil); err != nil || len(all) != 1 {
 		t.Errorf("got %v, %v, want one integration", all, err)
 	}
 }

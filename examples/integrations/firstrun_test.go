@@ -19,6 +19,7 @@ import (
 	"github.com/app-sre/prcheck/natives/manager"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -74,7 +75,7 @@ func deploy(t *testing.T, checkout string, cluster *kubetest.Server, remembered 
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, err := integration.ReadSettings("prcheck.yaml", raw)
+	rules, err := settings.Read("prcheck.yaml", raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func deploy(t *testing.T, checkout string, cluster *kubetest.Server, remembered 
 	defer func() { close(ended); <-done }()
 	cluster.Forget()
 	env := integration.Environment{
-		Integration: manager.Name, Settings: settings.For(manager.Name), Query: queryOf(t, open(t, checkout)), State: state.ReadOnly(remembered),
+		Integration: manager.Name, Settings: rules.For(manager.Name), Query: queryOf(t, open(t, checkout)), State: state.ReadOnly(remembered),
 		Log: t.Output(), Workers: 4, Now: time.Now,
 		Cluster: func(context.Context, integration.ClusterRef) (integration.ClusterReader, error) {
 			return kube.Open(access)

@@ -44,7 +44,7 @@ func TestCheckout(t *testing.T) {
 	for _, f := range report.Findings {
 		t.Errorf("%+v", f)
 	}
-	if all, err := integration.List(b); err != nil || len(all) != 2 {
+	if all, err := integration.List(b, nil); err != nil || len(all) != 2 {
 		t.Errorf("got %v, %v, want two integrations", all, err)
 	}
 }

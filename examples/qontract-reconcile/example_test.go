@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/tasks.txt")
@@ -45,13 +45,13 @@ func TestTasks(t *testing.T) {
 }
 
 // planned reads the settings and makes the plan.
-func planned(t *testing.T) (*integration.Settings, *plan.Plan) {
+func planned(t *testing.T) (*settings.Settings, *plan.Plan) {
 	t.Helper()
 	raw, err := os.ReadFile("prcheck.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, err := integration.ReadSettings("prcheck.yaml", raw)
+	rules, err := settings.Read("prcheck.yaml", raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,22 +64,22 @@ func planned(t *testing.T) (*integration.Settings, *plan.Plan) {
 		t.Fatal(err)
 	}
 	p, err := planner.Make(t.Context(), planner.Input{
-		Base: base, Head: head, BaseRef: "base.json", HeadRef: "head.json", Settings: settings,
+		Base: base, Head: head, BaseRef: "base.json", HeadRef: "head.json", Settings: rules,
 		ReadQuery: func(path string) ([]byte, error) { return os.ReadFile(filepath.FromSlash(path)) },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return settings, p
+	return rules, p
 }
 
 // show writes the command, the environment and the config file of a task.
-func show(b *strings.Builder, task plan.Task, settings *integration.Settings) {
-	var holds []integration.Condition
+func show(b *strings.Builder, task plan.Task, rules *settings.Settings) {
+	var holds []settings.Condition
 	for _, c := range task.When {
-		holds = append(holds, integration.Condition(c))
+		holds = append(holds, settings.Condition(c))
 	}
-	exec := settings.For(task.Integration).Exec.ForConditions(holds, "")
+	exec := rules.For(task.Integration).Exec.ForConditions(holds, "")
 	fmt.Fprintf(b, "%s, up to %s\n", task.ID, task.Timeout)
 	if task.Blocked != "" {
 		fmt.Fprintf(b, "  blocked  %s\n", task.Blocked)

@@ -46,7 +46,7 @@ func TestCheckout(t *testing.T) {
 	for _, f := range report.Findings {
 		t.Errorf("%+v", f)
 	}
-	if all, err := integration.List(b); err != nil || len(all) != 3 {
+	if all, err := integration.List(b, nil); err != nil || len(all) != 3 {
 		t.Errorf("got %v, %v, want three integrations", all, err)
 	}
 	m, err := saas.Read(t.Context(), saastest.QueryOf(t, raw), saas.Settings{})

@@ -72,7 +72,7 @@ func TestPrograms(t *testing.T) {
 // schemas returns the schemas that an integration may read.
 func schemas(t *testing.T, b *bundle.Bundle, name string) []bundle.Schema {
 	t.Helper()
-	all, err := integration.List(b)
+	all, err := integration.List(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

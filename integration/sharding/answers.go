@@ -8,15 +8,16 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Answers are the objects of the strategies that were asked for. They are a [Source] for those
 // who cannot read the bundle: native integrations have queries only.
-type Answers map[integration.Strategy][]Object
+type Answers map[settings.Strategy][]Object
 
 // Ask asks for the objects of strategies. An answer that lacks a list is an error. The
 // definition of the integration that asks must allow the schemas of the objects.
-func Ask(ctx context.Context, query integration.QueryFunc, strategies ...integration.Strategy) (Answers, error) {
+func Ask(ctx context.Context, query integration.QueryFunc, strategies ...settings.Strategy) (Answers, error) {
 	out := Answers{}
 	for _, s := range strategies {
 		r := strategyTable[s]
@@ -43,7 +44,7 @@ func Ask(ctx context.Context, query integration.QueryFunc, strategies ...integra
 }
 
 // Objects implements [Source].
-func (a Answers) Objects(s integration.Strategy) ([]Object, error) {
+func (a Answers) Objects(s settings.Strategy) ([]Object, error) {
 	objects, ok := a[s]
 	if !ok {
 		return nil, fmt.Errorf("nobody asked for the objects of the strategy %s", s)

@@ -16,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // types are the GraphQL types that decide about shards, with the names of app-interface.
@@ -60,18 +61,18 @@ func queryOf(t *testing.T, b *bundle.Bundle) integration.QueryFunc {
 	}
 }
 
-var strategies = []integration.Strategy{integration.PerAWSAccount, integration.PerOpenShiftCluster, integration.PerOCMOrganization, integration.StrategyStatic}
+var strategies = []settings.Strategy{settings.PerAWSAccount, settings.PerOpenShiftCluster, settings.PerOCMOrganization, settings.StrategyStatic}
 
 // found is how an integration is divided, and its processes.
 type found struct {
-	Parts map[integration.Strategy][]sharding.Part
+	Parts map[settings.Strategy][]sharding.Part
 	Specs [][]sharding.Spec
 	Errs  []string
 }
 
 // divide returns how an integration is divided among objects.
 func divide(name string, managed []*bundle.Object, from sharding.Source) found {
-	out := found{Parts: map[integration.Strategy][]sharding.Part{}}
+	out := found{Parts: map[settings.Strategy][]sharding.Part{}}
 	note := func(err error) {
 		out.Errs = append(out.Errs, fmt.Sprint(err))
 	}
@@ -100,7 +101,7 @@ func divide(name string, managed []*bundle.Object, from sharding.Source) found {
 // integrations. It returns how many of them were compared, and how many parts they have.
 func sameShards(t *testing.T, b *bundle.Bundle) (compared, parts int) {
 	t.Helper()
-	all, err := integration.List(b)
+	all, err := integration.List(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +268,7 @@ func TestAnswersNotWhole(t *testing.T) {
 		"no JSON":        {`<html>`, "decoding the data of the answer: invalid character '<' looking for beginning of value"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := sharding.Ask(t.Context(), func(context.Context, string, map[string]any) ([]byte, error) { return []byte(c.answer), nil }, integration.PerAWSAccount)
+			got, err := sharding.Ask(t.Context(), func(context.Context, string, map[string]any) ([]byte, error) { return []byte(c.answer), nil }, settings.PerAWSAccount)
 			if want := "asking for the shards of the strategy per-aws-account: " + c.want; err == nil || err.Error() != want {
 				t.Errorf("got %v, %v, want %s", got, err, want)
 			}
@@ -284,7 +285,7 @@ func TestAskMistakes(t *testing.T) {
 	empty := func(context.Context, string, map[string]any) ([]byte, error) {
 		return []byte(`{"integrations_v1":[{"name":"other","managed":null}]}`), nil
 	}
-	if _, err := sharding.Ask(t.Context(), fails, integration.PerOpenShiftCluster); !errors.Is(err, fault) {
+	if _, err := sharding.Ask(t.Context(), fails, settings.PerOpenShiftCluster); !errors.Is(err, fault) {
 		t.Errorf("got %v", err)
 	}
 	for name, c := range map[string]struct {
@@ -300,10 +301,10 @@ func TestAskMistakes(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}
 	}
-	if _, err := (sharding.Answers{}).Objects(integration.PerAWSAccount); err == nil {
+	if _, err := (sharding.Answers{}).Objects(settings.PerAWSAccount); err == nil {
 		t.Error("objects that nobody asked for are no error")
 	}
-	if got, err := sharding.Ask(t.Context(), fails, integration.StrategyStatic); err != nil || len(got) > 0 {
+	if got, err := sharding.Ask(t.Context(), fails, settings.StrategyStatic); err != nil || len(got) > 0 {
 		t.Errorf("static shards: got %v, %v", got, err)
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // An object that disables an integration is no shard of it.
@@ -32,7 +32,7 @@ func TestFilter(t *testing.T) {
 			data["/"+strconv.Itoa(i)+".yml"] = a
 		}
 		b := parsed(t, data)
-		got, err := keys(c.Input.Integration, integration.PerAWSAccount, b)
+		got, err := keys(c.Input.Integration, settings.PerAWSAccount, b)
 		if err != nil || !slices.Equal(got, c.Expected) {
 			t.Errorf("got %q, %v, want %q", got, err, c.Expected)
 		}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A strategyRow describes a strategy: the objects that are shards, and how their keys are
@@ -23,16 +23,16 @@ type strategyRow struct {
 }
 
 // strategyTable has the strategies that a definition can name.
-var strategyTable = map[integration.Strategy]strategyRow{
-	integration.PerAWSAccount:       {schema: "/aws/account-1.yml", root: "awsaccounts_v1", key: "name", option: "--account-name"},
-	integration.PerOpenShiftCluster: {schema: "/openshift/cluster-1.yml", root: "clusters_v1", key: "name", option: "--cluster-name", divisible: true},
-	integration.PerOCMOrganization:  {schema: "/openshift/openshift-cluster-manager-1.yml", root: "ocm_instances_v1", key: "orgId", option: "--org-id", cannotDisable: true, lowerCaseNames: true},
-	integration.StrategyStatic:      {},
+var strategyTable = map[settings.Strategy]strategyRow{
+	settings.PerAWSAccount:       {schema: "/aws/account-1.yml", root: "awsaccounts_v1", key: "name", option: "--account-name"},
+	settings.PerOpenShiftCluster: {schema: "/openshift/cluster-1.yml", root: "clusters_v1", key: "name", option: "--cluster-name", divisible: true},
+	settings.PerOCMOrganization:  {schema: "/openshift/openshift-cluster-manager-1.yml", root: "ocm_instances_v1", key: "orgId", option: "--org-id", cannotDisable: true, lowerCaseNames: true},
+	settings.StrategyStatic:      {},
 }
 
 // KeyOption returns the option that passes a key to an integration, such as
 // --account-name. It is "" for a strategy without objects.
-func KeyOption(s integration.Strategy) string { return strategyTable[s].option }
+func KeyOption(s settings.Strategy) string { return strategyTable[s].option }
 
 // A shard is an object for which an integration has a process of its own.
 type shard struct{ key, name string }

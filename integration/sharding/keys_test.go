@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 const world = `{"data":{
@@ -18,7 +18,7 @@ const world = `{"data":{
 	"/o/p.yml":{"$schema":"/openshift/openshift-cluster-manager-1.yml","name":"prod","orgId":"1abC"}}}`
 
 // keys returns the keys of the shards that a strategy finds in a bundle.
-func keys(name string, s integration.Strategy, b *bundle.Bundle) ([]string, error) {
+func keys(name string, s settings.Strategy, b *bundle.Bundle) ([]string, error) {
 	parts, err := sharding.ListParts(name, s, nil, sharding.InBundle(b))
 	var out []string
 	for _, p := range parts {
@@ -33,15 +33,15 @@ func TestKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct {
-		strategy integration.Strategy
+		strategy settings.Strategy
 		name     string
 		want     []string
 		option   string
 	}{
-		{integration.PerAWSAccount, "terraform-users", []string{"blue"}, "--account-name"},
-		{integration.PerAWSAccount, "terraform-resources", []string{"amber", "blue"}, "--account-name"},
-		{integration.PerOpenShiftCluster, "terraform-users", []string{"c1"}, "--cluster-name"},
-		{integration.PerOCMOrganization, "ocm-groups", []string{"1abC"}, "--org-id"},
+		{settings.PerAWSAccount, "terraform-users", []string{"blue"}, "--account-name"},
+		{settings.PerAWSAccount, "terraform-resources", []string{"amber", "blue"}, "--account-name"},
+		{settings.PerOpenShiftCluster, "terraform-users", []string{"c1"}, "--cluster-name"},
+		{settings.PerOCMOrganization, "ocm-groups", []string{"1abC"}, "--org-id"},
 	}
 	for _, tt := range tests {
 		got, err := keys(tt.name, tt.strategy, b)
@@ -52,7 +52,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s: got option %q, want %q", tt.strategy, got, tt.option)
 		}
 	}
-	if got, err := keys("x", integration.StrategyStatic, b); err == nil {
+	if got, err := keys("x", settings.StrategyStatic, b); err == nil {
 		t.Errorf("no static shards: got %q", got)
 	}
 }
@@ -70,7 +70,7 @@ func TestKeysWithHoles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if keys, err := keys("x", integration.PerAWSAccount, b); err == nil || !strings.Contains(err.Error(), want) {
+		if keys, err := keys("x", settings.PerAWSAccount, b); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("name %s: got %q, %v, want %q", name, keys, err, want)
 		}
 	}

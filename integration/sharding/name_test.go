@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
+	"github.com/app-sre/prcheck/settings"
 )
 
 func ExampleName() {
@@ -46,7 +46,7 @@ func TestCheckKey(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		exec := integration.Exec{Argv: []string{"run", "{shard_args}", "--only={shard}"}}
+		exec := settings.Exec{Argv: []string{"run", "{shard_args}", "--only={shard}"}}
 		got := exec.Expand("it", nil, "--account", c.key)
 		if want := []string{"run", "--account", c.key, "--only=" + c.key}; strings.Join(got, "\x00") != strings.Join(want, "\x00") {
 			t.Errorf("%.40q: got the arguments %q, want %q", c.key, got, want)

@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // DeclaredStrategy returns the strategy that managed[].sharding of a definition names. It
 // is an error if the definition does not name exactly one known strategy.
-func DeclaredStrategy(managed []*bundle.Object) (integration.Strategy, error) {
+func DeclaredStrategy(managed []*bundle.Object) (settings.Strategy, error) {
 	var words []string
 	for _, m := range managed {
 		words = append(words, shardingOf(m).String("strategy"))
@@ -23,18 +23,18 @@ func DeclaredStrategy(managed []*bundle.Object) (integration.Strategy, error) {
 	words = slices.Compact(words)
 	switch {
 	case len(words) == 0 || len(words) == 1 && words[0] == "":
-		return integration.StrategyNone, errors.New("its definition names no sharding strategy")
+		return settings.StrategyNone, errors.New("its definition names no sharding strategy")
 	case len(words) > 1 && words[0] == "":
-		return integration.StrategyNone, fmt.Errorf("its definition deploys it as a whole, too, not only by the sharding strategy %q", words[1])
+		return settings.StrategyNone, fmt.Errorf("its definition deploys it as a whole, too, not only by the sharding strategy %q", words[1])
 	case len(words) > 1:
-		return integration.StrategyNone, fmt.Errorf("its definition names the sharding strategies %q and %q", words[0], words[1])
+		return settings.StrategyNone, fmt.Errorf("its definition names the sharding strategies %q and %q", words[0], words[1])
 	}
 	for s := range strategyTable {
 		if s.String() == words[0] {
 			return s, nil
 		}
 	}
-	return integration.StrategyNone, fmt.Errorf("its definition names the sharding strategy %q, which is not known", words[0])
+	return settings.StrategyNone, fmt.Errorf("its definition names the sharding strategy %q, which is not known", words[0])
 }
 
 // A Part is a shard of an integration, or all of its work. A part has one task, or
@@ -50,12 +50,12 @@ type Part struct {
 // may override the image and the number of static shards of a part. Both managed and the
 // first side must be trusted: if a part exists on several sides, its overrides come from
 // the first of them. It is an error if the parts cannot be determined.
-func ListParts(name string, s integration.Strategy, managed []*bundle.Object, sides ...Source) ([]Part, error) {
+func ListParts(name string, s settings.Strategy, managed []*bundle.Object, sides ...Source) ([]Part, error) {
 	elements := slices.DeleteFunc(slices.Clone(managed), func(m *bundle.Object) bool {
 		return shardingOf(m).String("strategy") != s.String()
 	})
 	if len(elements) == 0 {
-		if s == integration.StrategyStatic {
+		if s == settings.StrategyStatic {
 			return nil, errors.New("its definition has no static shards")
 		}
 		elements = []*bundle.Object{managedElement(s)}
@@ -82,7 +82,7 @@ func ListParts(name string, s integration.Strategy, managed []*bundle.Object, si
 }
 
 // managedElement returns an element of managed that has a strategy and nothing else.
-func managedElement(s integration.Strategy) *bundle.Object {
+func managedElement(s settings.Strategy) *bundle.Object {
 	rule := bundle.NewObject(bundle.Member{Key: "strategy", Value: s.String()})
 	return bundle.NewObject(bundle.Member{Key: "sharding", Value: rule})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // deployed returns a bundle with two clusters and the definition of "it" with the given
@@ -22,7 +23,7 @@ func deployed(t *testing.T, managed, more string) (integration.Definition, *bund
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := integration.List(b)
+	all, err := integration.List(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func TestListParts(t *testing.T) {
 		{"no key", clusters(), `"/c/none.yml":{"$schema":"/openshift/cluster-1.yml"},`, "/c/none.yml has no name to be a shard by"},
 	} {
 		d, b := deployed(t, "["+c.managed+"]", c.more)
-		parts, err := sharding.ListParts("it", integration.PerOpenShiftCluster, d.Managed(), sharding.InBundle(b), sharding.InBundle(b))
+		parts, err := sharding.ListParts("it", settings.PerOpenShiftCluster, d.Managed(), sharding.InBundle(b), sharding.InBundle(b))
 		var words []string
 		for _, p := range parts {
 			words = append(words, fmt.Sprintf("%s %d %s", p.Key, p.Static, p.Image))
@@ -116,11 +117,11 @@ func FuzzDivide(f *testing.F) {
 		if err != nil {
 			return // no bundle
 		}
-		all, err := integration.List(b)
+		all, err := integration.List(b, nil)
 		if err != nil || len(all) != 1 || all[0].Name != "it" {
 			return // no definition
 		}
-		for s, want := range map[integration.Strategy][]string{integration.PerOpenShiftCluster: {"one", "two"}, integration.StrategyStatic: {""}} {
+		for s, want := range map[settings.Strategy][]string{settings.PerOpenShiftCluster: {"one", "two"}, settings.StrategyStatic: {""}} {
 			parts, err := sharding.ListParts("it", s, all[0].Managed(), sharding.InBundle(b), sharding.InBundle(b))
 			if err != nil {
 				continue

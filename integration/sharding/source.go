@@ -1,14 +1,14 @@
 package sharding
 
 import (
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A Source has the objects by which integrations are divided.
 type Source interface {
 	// Objects returns the objects of a strategy: accounts, clusters or organizations.
-	Objects(s integration.Strategy) ([]Object, error)
+	Objects(s settings.Strategy) ([]Object, error)
 	// Follow returns the object to which the shard of an override leads.
 	Follow(shard *bundle.Object) (*bundle.Object, bool)
 }
@@ -25,7 +25,7 @@ func InBundle(b *bundle.Bundle) Source { return inBundle{b} }
 type inBundle struct{ *bundle.Bundle }
 
 // Objects implements [Source].
-func (b inBundle) Objects(s integration.Strategy) ([]Object, error) {
+func (b inBundle) Objects(s settings.Strategy) ([]Object, error) {
 	var out []Object
 	for _, f := range b.BySchema(strategyTable[s].schema) {
 		out = append(out, Object{f.Path, f.Object()})

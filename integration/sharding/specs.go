@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A Spec describes one process of an integration as it is deployed.
@@ -86,13 +86,13 @@ func shardingOf(managed *bundle.Object) *bundle.Object {
 const staticStrategy = "static"
 
 // rowFor returns a strategy with its row by its name.
-func rowFor(strategy string) (integration.Strategy, strategyRow, bool) {
+func rowFor(strategy string) (settings.Strategy, strategyRow, bool) {
 	for s, r := range strategyTable {
 		if s.String() == strategy {
 			return s, r, true
 		}
 	}
-	return integration.StrategyNone, strategyRow{}, false
+	return settings.StrategyNone, strategyRow{}, false
 }
 
 // applyOverride applies the override of an object to its process. The override may divide

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // specs returns the processes of a sharding, one per line.
@@ -104,7 +104,7 @@ func TestOldStrategy(t *testing.T) {
 // A broken source cannot list objects.
 type broken struct{ sharding.Source }
 
-func (broken) Objects(integration.Strategy) ([]sharding.Object, error) {
+func (broken) Objects(settings.Strategy) ([]sharding.Object, error) {
 	return nil, errors.New("half of the answer is missing")
 }
 

@@ -119,7 +119,7 @@ var untested = map[string]string{
 	"gql_error_mapping": "how often the reference's client tries again and what it calls an error. The client of a live server has bounds of its own, " +
 		"which the tests of live hold; the stand-in for that client in cmd/runner behaves like it",
 	"gql_urls":       "an address that the reference's client asks; server answers it, and the tests of live and server hold both sides",
-	"jsonpath_parts": "how the reference takes a path apart; selectors are parsed by integration.ParseSelector, which refuses positions and filters",
+	"jsonpath_parts": "how the reference takes a path apart; selectors are parsed by settings.ParseSelector, which refuses positions and filters",
 	"mr_commands": "who said /lgtm or /hold in a comment. Nothing here reads what people write in a merge request: ci looks for its own note only, " +
 		"and approvals by comment stay with the reference's change-owners",
 	"narrow_node": "a step of apply_constraint",

@@ -108,9 +108,9 @@ func TestCheck(t *testing.T) {
 			"natives/kube/a.go:1: imports net: what natives send leaves through internal/outward"}},
 		{"the way out connects", "internal/outward/a.go", `package outward; import "net"; var _ = net.Dialer{}`, nil},
 		{"native integration imports another", "natives/manager/render/a.go", `package render; import _ "` + module + `/natives/namespaces"`, []string{
-			"natives/manager/render/a.go:1: imports " + module + "/natives/namespaces: it may import only integration, natives/native, natives/reconcile, plan, state, integration/sharding, natives/manifests, integration/services, natives/template"}},
+			"natives/manager/render/a.go:1: imports " + module + "/natives/namespaces: it may import only integration, settings, natives/native, natives/reconcile, plan, state, integration/sharding, natives/manifests, integration/services, natives/template"}},
 		{"native integration reaches far", "natives/manager/a.go", `package manager; import _ "` + module + `/qontract/bundle"`, []string{
-			"natives/manager/a.go:1: imports " + module + "/qontract/bundle: it may import only integration, natives/native, natives/reconcile, plan, state, integration/sharding, natives/manifests, integration/services, natives/template"}},
+			"natives/manager/a.go:1: imports " + module + "/qontract/bundle: it may import only integration, settings, natives/native, natives/reconcile, plan, state, integration/sharding, natives/manifests, integration/services, natives/template"}},
 		{"example", "examples/shop/x/main.go", `package main; import "os"; func f() { os.Exit(1) }`, nil},
 		{"example imports its helper", "examples/shop/x/main.go", `package main; import _ "` + module + `/examples/shop/ask"`, nil},
 		{"example starts a simulated service", "examples/cloud/x/main.go", `package main; import _ "` + module + `/doubles/armtest"`, nil},

@@ -55,6 +55,7 @@ var houses = []house{
 		name: "check", page: "docs/architecture/check.md",
 		floors: [][]string{
 			{"plan", "state", "world"},
+			{"settings"},
 			{"integration", "integration/services", "state/audits", "state/bases", "state/dependence", "state/durations", "state/files", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains", "wrapper", "report", "ci/pipeline", "ci/revisions"},
 			{"schemafilter", "integration/sharding", "planner/rules", "trace", "wrapper/forecast", "ci/note", "runner/place", "runner/submit/jobs"},
 			{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces", "source", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
@@ -71,7 +72,7 @@ var integrations = []string{
 }
 
 // contract lists what the check offers to natives: the contract between both, and the documents that they share.
-var contract = []string{"integration", "integration/services", "integration/sharding", "plan", "state", "state/lease"}
+var contract = []string{"integration", "integration/services", "integration/sharding", "settings", "plan", "state", "state/lease"}
 
 // alsoOpens lists doors of single packages, with the reason.
 var alsoOpens = map[string]struct {
@@ -100,7 +101,7 @@ var programs = []string{"bench", "examples", "conformance", "laws"}
 var shownTo = map[string][]string{
 	"laws/*": {"qontract/bundle", "qontract/bundler", "qontract/server"},
 	// This law runs the product in its own process, with services in memory.
-	"laws/secrets": {"qontract/bundle", "qontract/bundler", "change", "ci", "ci/note", "integration", "integration/services", "natives/saas/deploy", "natives/saas/pipelines",
+	"laws/secrets": {"qontract/bundle", "qontract/bundler", "change", "ci", "ci/note", "integration", "integration/services", "settings", "natives/saas/deploy", "natives/saas/pipelines",
 		"natives", "natives/saas/promotions", "natives/saas/saastest", "internal/mask", "plan", "planner", "report", "runner", "runner/launch", "natives/rounds",
 		"natives/systems", "natives/writers", "natives/systems/builds", "natives/systems/jsonapi", "natives/systems/measurements", "natives/systems/registry", "natives/systems/repositories", "state"},
 }
@@ -117,10 +118,10 @@ var never = map[string][]string{
 var only = map[string][]string{
 	"natives/generic":           describes,
 	"natives/generic/*":         describes,
-	"natives/generic/cloudtest": {"qontract/bundle", "qontract/gql", "integration"},                                      // worlds for tests
-	"planner/proof":             {"qontract/bundle", "qontract/gql", "integration", "plan", "state/dependence", "trace"}, // nothing that it is to prove
-	"planner/peer":              {"qontract/bundle", "qontract/gql", "qontract/live", "plan", "planner/proof", "trace"},  // nothing that makes plans
-	"natives/saas/saastest":     {"qontract/bundle", "qontract/gql", "integration"},                                      // worlds for tests
+	"natives/generic/cloudtest": {"qontract/bundle", "qontract/gql", "integration"},                                                  // worlds for tests
+	"planner/proof":             {"qontract/bundle", "qontract/gql", "integration", "settings", "plan", "state/dependence", "trace"}, // nothing that it is to prove
+	"planner/peer":              {"qontract/bundle", "qontract/gql", "qontract/live", "plan", "planner/proof", "trace"},              // nothing that makes plans
+	"natives/saas/saastest":     {"qontract/bundle", "qontract/gql", "integration"},                                                  // worlds for tests
 	"natives/manager":           deploys,
 	"natives/manager/*":         deploys,
 	"natives/namespaces":        deploys,
@@ -129,17 +130,17 @@ var only = map[string][]string{
 }
 
 // deploys lists what a native integration imports that writes to clusters or repositories.
-var deploys = []string{"integration", "natives/native", "natives/reconcile", "plan", "state", "integration/sharding", "natives/manifests", "integration/services", "natives/template"}
+var deploys = []string{"integration", "settings", "natives/native", "natives/reconcile", "plan", "state", "integration/sharding", "natives/manifests", "integration/services", "natives/template"}
 
 // describes lists what a native integration imports whose resources are described by
 // specifications.
-var describes = []string{"integration", "natives/native", "natives/reconcile", "plan", "state", "state/lease", "integration/sharding", "natives/manifests",
+var describes = []string{"integration", "settings", "natives/native", "natives/reconcile", "plan", "state", "state/lease", "integration/sharding", "natives/manifests",
 	"integration/services", "natives/openapi", "natives/openapi/resources", "natives/openapi/classes", "natives/openapi/catalog"}
 
 // owners lists, for each outside library, the packages that may import it. Packages below
 // the path of a library belong to it.
 var owners = map[string][]string{
-	"github.com/bmatcuk/doublestar/v4":         {"integration"},
+	"github.com/bmatcuk/doublestar/v4":         {"settings"},
 	"github.com/aws/aws-sdk-go-v2":             {"internal/objects"},
 	"github.com/aws/smithy-go":                 {"internal/objects"},
 	"github.com/dlclark/regexp2":               {"qontract/validator"},
@@ -158,7 +159,7 @@ var owners = map[string][]string{
 	"github.com/cespare/xxhash/v2":             {"qontract/bundle"},
 	"github.com/xanzy/go-gitlab":               {"ci"},
 	"github.com/yuin/goldmark":                 {"internal/markdown", "ci/note"}, // in tests
-	"go.yaml.in/yaml/v3":                       {"qontract/bundler", "integration", "natives/template", "natives/generic/importer", "natives/saas/edit", "natives/saas/jobs", "ci/pipeline", "natives/openapi", "qontract/validator"},
+	"go.yaml.in/yaml/v3":                       {"qontract/bundler", "integration", "settings", "natives/template", "natives/generic/importer", "natives/saas/edit", "natives/saas/jobs", "ci/pipeline", "natives/openapi", "qontract/validator"},
 	"golang.org/x/sync":                        {"qontract/bundler", "runner/archive", "qontract/live", "world", "wrapper", "bench"},
 	"golang.org/x/sys":                         {"internal/reads", "world"},
 	"github.com/rogpeppe/go-internal":          {"qontract/bundle", "internal/script"},

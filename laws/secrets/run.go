@@ -30,6 +30,7 @@ import (
 	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/runner"
 	"github.com/app-sre/prcheck/runner/launch"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -49,7 +50,7 @@ type prepared struct {
 	*scene
 	kind       kind
 	base, head *bundle.Bundle
-	settings   *integration.Settings
+	settings   *settings.Settings
 	plan       *plan.Plan
 }
 
@@ -60,7 +61,7 @@ func prepare(ctx context.Context, k kind, s *scene) (prepared, error) {
 	if err != nil {
 		return p, err
 	}
-	if p.settings, err = integration.ReadSettings("prcheck.yaml", raw); err != nil {
+	if p.settings, err = settings.Read("prcheck.yaml", raw); err != nil {
 		return p, err
 	}
 	if p.base, err = s.base.bundle(); err != nil {
@@ -176,7 +177,7 @@ func (p prepared) check(ctx context.Context, list []integration.DryRunner, store
 	var notes bytes.Buffer
 	results, err := runner.Run(ctx, runner.Input{
 		Plan: p.plan, Base: p.base, Head: p.head, Settings: p.settings, Natives: list, State: store, Getenv: read.getenv, Folder: folder,
-		Connect: func(s *integration.Settings, learn func(string)) func(string) launch.Systems {
+		Connect: func(s *settings.Settings, learn func(string)) func(string) launch.Systems {
 			all := systems.New(systems.Options{Settings: s, Getenv: read.getenv, Learn: learn})
 			return func(name string) launch.Systems { return all.For(name) }
 		},
@@ -243,9 +244,9 @@ func (p prepared) round(ctx context.Context, list []integration.Native, store st
 	var log bytes.Buffer
 	r := rounds.New(rounds.Input{
 		Integration: p.native, Natives: list, State: store, Log: &log, Masker: mask.New(nil),
-		Settings: func(context.Context) (*integration.Settings, error) { return p.settings, nil },
+		Settings: func(context.Context) (*settings.Settings, error) { return p.settings, nil },
 		Data:     data{of},
-		Connect: func(s *integration.Settings, learn func(string)) rounds.Systems {
+		Connect: func(s *settings.Settings, learn func(string)) rounds.Systems {
 			return recorder{writers.Of(systems.New(systems.Options{Settings: s, Getenv: read.getenv, Learn: learn}).For(p.native)), current.Load()}
 		},
 	}, opts)
@@ -262,8 +263,8 @@ func (p prepared) round(ctx context.Context, list []integration.Native, store st
 type data struct{ of *bundle.Bundle }
 
 // Open implements [rounds.Source].
-func (d data) Open(_ context.Context, settings *integration.Settings) (*rounds.Data, error) {
-	queries, err := launch.Environment{Head: d.of, Settings: settings}.Queries()
+func (d data) Open(_ context.Context, rules *settings.Settings) (*rounds.Data, error) {
+	queries, err := launch.Environment{Head: d.of, Settings: rules}.Queries()
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func (g *generic) open(env integration.Environment, p native.Part, transport htt
 }
 
 // patienceWith returns the patience with a service, which all parts share.
-func (g *generic) patienceWith(host string, set settings) *rest.Patience {
+func (g *generic) patienceWith(host string, set ownSettings) *rest.Patience {
 	g.patienceLock.Lock()
 	defer g.patienceLock.Unlock()
 	if g.patience == nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/rest"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Name is the name of the native.
@@ -46,7 +47,7 @@ func With(o Options) integration.Native {
 	return native.Make(native.Integration{
 		Name: Name, Class: reconcile.Knowing, Offline: true,
 		Desired: g.desired, Complete: g.complete, Current: g.current, Compare: compare, Remembers: remembers, Doer: g.doer, Check: g.check, Replaces: replaces, Describe: g.describe, Try: g.try, Hidden: g.hidden, UsesHosts: g.usesHosts,
-		CheckSettings: func(own integration.OwnSettings) error {
+		CheckSettings: func(own settings.Own) error {
 			_, err := readSettings(own)
 			return err
 		},
@@ -63,8 +64,8 @@ type generic struct {
 	patience     map[string]*rest.Patience // with services, by their hosts
 }
 
-// Settings are what the settings of the integration say.
-type settings struct {
+// OwnSettings are what the settings of the integration say.
+type ownSettings struct {
 	// Instance is the caller whose mark the resources get.
 	Instance string `yaml:"instance"`
 	// Instances are all instances; without them every other instance counts as living.
@@ -80,8 +81,8 @@ type settings struct {
 }
 
 // readSettings reads the settings.
-func readSettings(own integration.OwnSettings) (settings, error) {
-	s := settings{Instance: "default", Timeout: 2 * time.Hour, ReadsIdle: 20 * time.Second, ReadsLimit: 2 * time.Minute}
+func readSettings(own settings.Own) (ownSettings, error) {
+	s := ownSettings{Instance: "default", Timeout: 2 * time.Hour, ReadsIdle: 20 * time.Second, ReadsLimit: 2 * time.Minute}
 	if err := own.Decode(&s); err != nil {
 		return s, err
 	}
@@ -106,7 +107,7 @@ func readSettings(own integration.OwnSettings) (settings, error) {
 }
 
 // mayAsk reports whether a host may be asked.
-func (s settings) mayAsk(host string) bool {
+func (s ownSettings) mayAsk(host string) bool {
 	return slices.ContainsFunc(s.Hosts, func(allowed string) bool {
 		below, isPattern := strings.CutPrefix(allowed, "*")
 		return host == allowed || isPattern && strings.HasSuffix(host, below)
@@ -136,7 +137,7 @@ func targetOf(p native.Part) (target, error) {
 }
 
 // desired returns what the data say.
-func (g *generic) desired(ctx context.Context, query integration.QueryFunc, it integration.Integration) (native.Desired, error) {
+func (g *generic) desired(ctx context.Context, query integration.QueryFunc, it settings.Integration) (native.Desired, error) {
 	s, err := readSettings(it.Own)
 	if err != nil {
 		return native.Desired{}, reconcile.Config(err)

@@ -6,10 +6,11 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // usesHosts returns the hosts of the endpoints of the data, and those that the settings name.
-func (g *generic) usesHosts(ctx context.Context, query integration.QueryFunc, it integration.Integration) ([]integration.HostUse, error) {
+func (g *generic) usesHosts(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]integration.HostUse, error) {
 	s, err := readSettings(it.Own)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func (g *generic) usesHosts(ctx context.Context, query integration.QueryFunc, it
 		}
 	}
 	for _, allowed := range s.Hosts {
-		one := settings{Hosts: []string{allowed}}
+		one := ownSettings{Hosts: []string{allowed}}
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(uses)), one.mayAsk) {
 			uses[allowed] = integration.HostUse{Host: allowed}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/openapi/resources"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // ImportOptions say which resource data are written about.
@@ -68,7 +69,7 @@ type importing struct {
 func (i importing) Name() string { return Name }
 
 // CheckSettings implements [integration.Checker]: the settings are those of the integration.
-func (i importing) CheckSettings(own integration.OwnSettings) error {
+func (i importing) CheckSettings(own settings.Own) error {
 	_, err := readSettings(own)
 	return err
 }

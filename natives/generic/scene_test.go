@@ -17,6 +17,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/cloudtest"
 	"github.com/app-sre/prcheck/natives/generic/operation"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -119,14 +120,14 @@ func (s *scene) endpoint(mayWrite bool) func(context.Context, integration.Endpoi
 
 func (s *scene) environment(base *cloudtest.World) integration.Environment {
 	s.t.Helper()
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+s.name+":\n    settings: {"+s.settings+"}\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+s.name+":\n    settings: {"+s.settings+"}\n"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.log.Reset()
 	s.findings, s.deeds, s.asked = nil, nil, nil
 	env := integration.Environment{
-		Integration: s.name, Settings: settings.For(s.name), Query: s.Query(s.t), State: state.ReadOnly(s.state), Log: &s.log,
+		Integration: s.name, Settings: rules.For(s.name), Query: s.Query(s.t), State: state.ReadOnly(s.state), Log: &s.log,
 		Now: func() time.Time { return s.now }, Endpoint: s.endpoint(false), Workers: 4, Approve: s.approve,
 		Report: func(f integration.Finding) {
 			s.mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/natives/manager/render"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A world is all that the manager asks of the data.
@@ -97,7 +98,7 @@ func (d definition) upstream() string {
 }
 
 // ask asks for the world.
-func ask(ctx context.Context, query integration.QueryFunc, s settings) (*world, error) {
+func ask(ctx context.Context, query integration.QueryFunc, s ownSettings) (*world, error) {
 	w := &world{}
 	var err error
 	if w.definitions, err = askDefinitions(ctx, query); err != nil {
@@ -175,8 +176,8 @@ func (d *definition) readEntries() error {
 // askObjects asks for the objects by which integrations are divided. Others are not asked for:
 // they decide nothing.
 func askObjects(ctx context.Context, query integration.QueryFunc, w *world) (sharding.Answers, error) {
-	var used []integration.Strategy
-	for _, s := range []integration.Strategy{integration.PerAWSAccount, integration.PerOpenShiftCluster, integration.PerOCMOrganization} {
+	var used []settings.Strategy
+	for _, s := range []settings.Strategy{settings.PerAWSAccount, settings.PerOpenShiftCluster, settings.PerOCMOrganization} {
 		isUsed := func(e entry) bool { return e.strategy() == s.String() }
 		if slices.ContainsFunc(w.definitions, func(d definition) bool { return slices.ContainsFunc(d.entries, isUsed) }) {
 			used = append(used, s)

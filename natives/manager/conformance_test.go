@@ -106,7 +106,7 @@ func (c shardsCase) shards(t *testing.T) ([]render.Shard, *mistake) {
 	if err := d.readEntries(); err != nil {
 		t.Fatal(err)
 	}
-	w, err := ask(t.Context(), c.data(t).query(t), settings{})
+	w, err := ask(t.Context(), c.data(t).query(t), ownSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func (c shardsCase) shards(t *testing.T) ([]render.Shard, *mistake) {
 		t.Fatal(err)
 	}
 	w.objects = objects
-	b := &builder{world: w, settings: settings{Options: map[string][]string{}}}
+	b := &builder{world: w, settings: ownSettings{Options: map[string][]string{}}}
 	if c.Input.Args != nil {
 		b.settings.Options[d.Name] = c.Input.Args
 	}
@@ -202,8 +202,8 @@ type paramsCase struct {
 }
 
 // settings returns the settings of a case.
-func (c paramsCase) settings() settings {
-	out := settings{PassEnv: c.Template, ImageTagFromRef: c.FromRef}
+func (c paramsCase) settings() ownSettings {
+	out := ownSettings{PassEnv: c.Template, ImageTagFromRef: c.FromRef}
 	if c.Settings != nil {
 		out.PassEnv = c.Settings.PassEnv
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/bundler"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // An object is a datafile or a part of it.
@@ -155,7 +156,7 @@ func queryWith(engine *gql.Engine) integration.QueryFunc {
 }
 
 // settingsOf returns the settings of the manager with its own ones as YAML.
-func settingsOf(t testing.TB, own string) integration.Integration {
+func settingsOf(t testing.TB, own string) settings.Integration {
 	t.Helper()
 	text := "version: 1\nintegrations:\n  integrations-manager:\n"
 	if own == "" {
@@ -166,7 +167,7 @@ func settingsOf(t testing.TB, own string) integration.Integration {
 			text += "      " + line
 		}
 	}
-	s, err := integration.ReadSettings("prcheck.yaml", []byte(text))
+	s, err := settings.Read("prcheck.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,11 +10,12 @@ import (
 	"github.com/app-sre/prcheck/natives/manager/render"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A builder makes the desired state of the data.
 type builder struct {
-	settings  settings
+	settings  ownSettings
 	world     *world
 	self      string // the integration that the manager runs for
 	pod       *render.PodTemplate
@@ -71,7 +72,7 @@ type placed struct {
 func (p placed) pointer() string { return fmt.Sprintf("/managed/%d", p.at) }
 
 // desired returns what the data say.
-func desired(ctx context.Context, query integration.QueryFunc, it integration.Integration) (native.Desired, error) {
+func desired(ctx context.Context, query integration.QueryFunc, it settings.Integration) (native.Desired, error) {
 	s, err := readSettings(it.Own)
 	if err != nil {
 		return native.Desired{}, reconcile.Config(err)
@@ -84,7 +85,7 @@ func desired(ctx context.Context, query integration.QueryFunc, it integration.In
 }
 
 // build returns what the answers say.
-func build(w *world, s settings, it integration.Integration) native.Desired {
+func build(w *world, s ownSettings, it settings.Integration) native.Desired {
 	b := &builder{settings: s, world: w, self: it.Name}
 	template := b.readTemplate()
 	d := native.Desired{Callers: w.callers(), Targets: w.targets(), Left: b.left, DeleteLeft: s.LeftBehind == leftDelete}
@@ -246,7 +247,7 @@ func (b *builder) keepUnplaced(d *native.Desired) bool {
 
 // checkDelete warns about namespaces that the settings delete and that no entry names: nobody
 // looks at them.
-func (b *builder) checkDelete(own integration.OwnSettings) {
+func (b *builder) checkDelete(own settings.Own) {
 	named := map[string]bool{}
 	for _, d := range b.world.definitions {
 		for _, e := range d.entries {

@@ -14,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 func TestEarlyExitCases(t *testing.T) {
@@ -38,7 +39,7 @@ func TestEarlyExitCases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, err := planner.Make(t.Context(), planner.Input{Base: before, Head: after, BaseRef: "base", HeadRef: "head", Settings: &integration.Settings{}, Natives: []integration.DryRunner{New()}})
+		made, err := planner.Make(t.Context(), planner.Input{Base: before, Head: after, BaseRef: "base", HeadRef: "head", Settings: &settings.Settings{}, Natives: []integration.DryRunner{New()}})
 		if err != nil {
 			t.Fatal(err)
 		}

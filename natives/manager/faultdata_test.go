@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // change changes the data and the objects of others.
@@ -126,7 +126,7 @@ func (r *rough) next() runOf {
 		}
 		return nil
 	}
-	of.settings.Deletes = integration.Deletes{Percent: number(0, 20, 50, 100), Floor: number(0, 1, 3), Max: number(0, 1, 5, 100)}
+	of.settings.Deletes = settings.Deletes{Percent: number(0, 20, 50, 100), Floor: number(0, 1, 3), Max: number(0, 1, 5, 100)}
 	of.data = r.model.data(r.types)
 	of.query = of.data.query(r.t)
 	return of

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/doubles/kubetest"
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 )
 
 var (
@@ -194,10 +194,10 @@ func (r *rough) convergeOnce(m *roughManager, isWide bool, round int, total tall
 		own += "upstream: " + m.upstream + "\n"
 	}
 	many := 1000
-	limits := integration.Deletes{}
+	limits := settings.Deletes{}
 	if isWide {
 		own += "left_behind: delete\n"
-		limits = integration.Deletes{Percent: &many, Floor: &many, Max: &many}
+		limits = settings.Deletes{Percent: &many, Floor: &many, Max: &many}
 	}
 	of.settings = settingsOf(r.t, own)
 	of.settings.Deletes = limits

@@ -17,6 +17,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/kube"
 	"github.com/app-sre/prcheck/natives/kube/writer"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -159,7 +160,7 @@ type runOf struct {
 	by       *roughManager
 	data     *testData
 	query    integration.QueryFunc
-	settings integration.Integration
+	settings settings.Integration
 	leftGoes bool
 	workers  int
 }

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/doubles/kubetest"
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/shared"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A guardCase says how many objects a namespace has, and how many of them the data drop. Numbers
@@ -146,11 +146,11 @@ func (s guarded) drop(t *testing.T, c guardCase, owned, gone map[string]int) {
 		s.own += "\nleft_behind: " + left
 	}
 	d := c.Input.Settings.Deletes
-	s.settings = func(it *integration.Integration) {
+	s.settings = func(it *settings.Integration) {
 		it.Deletes.Max, it.Deletes.Percent, it.Deletes.Floor = d.Max, d.Percent, d.Floor
 		for i := 0; d.Approved != nil && i < *d.Approved; i++ {
 			key := fmt.Sprintf("a/a/Deployment/%sy-%d", namePrefix, owned["y"]-1-i)
-			it.Deletes.Approved = append(it.Deletes.Approved, integration.Approval{Key: key, Until: "2026-12-31"})
+			it.Deletes.Approved = append(it.Deletes.Approved, settings.Approval{Key: key, Until: "2026-12-31"})
 		}
 	}
 	if len(c.Input.Lists) > 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/kube"
 	"github.com/app-sre/prcheck/natives/kube/writer"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -24,7 +25,7 @@ type scene struct {
 	*testData
 	cluster  *kubetest.Server
 	own      string // settings of the manager as YAML
-	settings func(*integration.Integration)
+	settings func(*settings.Integration)
 	state    state.Store
 	away     map[string]bool // clusters that do not answer
 	broken   []string        // queries that are answered with errors

@@ -7,6 +7,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Name is the name of the native.
@@ -20,14 +21,14 @@ func parts() native.Integration {
 	refs := &resolver{}
 	return native.Integration{
 		Name: Name, Class: reconcile.Listing, Offline: true,
-		Desired: func(ctx context.Context, query integration.QueryFunc, it integration.Integration) (native.Desired, error) {
+		Desired: func(ctx context.Context, query integration.QueryFunc, it settings.Integration) (native.Desired, error) {
 			refs.forget() // a run begins
 			return desired(ctx, query, it)
 		},
 		Complete: completer(refs), Current: current, Compare: compare, Doer: newDoer, Try: try, Prepare: prepare, Settle: settle,
 		Remembers: func(any) any { return nil }, // the digest on the object says what was applied
 		Limits:    &reconcile.Limits{Percent: 25, Floor: 2, Max: math.MaxInt32},
-		CheckSettings: func(own integration.OwnSettings) error {
+		CheckSettings: func(own settings.Own) error {
 			_, err := readSettings(own)
 			return err
 		},

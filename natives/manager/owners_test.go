@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A label and annotations that somebody copied delete nothing, and neither does an owner reference.
@@ -169,7 +169,7 @@ func TestDeletePattern(t *testing.T) {
 	s.Data[managerFile]["managed"] = []any{}
 	s.mustRun(t)
 	s.own = "delete: [" + exampleShard + "]"
-	s.settings = func(it *integration.Integration) { it.Deletes.Percent = new(int); *it.Deletes.Percent = 100 }
+	s.settings = func(it *settings.Integration) { it.Deletes.Percent = new(int); *it.Deletes.Percent = 100 }
 	if w := s.mustRun(t); len(w) != 3 {
 		t.Errorf("wrote %q", w)
 	}
@@ -219,7 +219,7 @@ func TestAdopted(t *testing.T) {
 	if writes, err := s.run(t); !s.fails(err) || len(writes) > 0 || !s.says("NOT_ADOPTED") {
 		t.Errorf("wrote %q: %v %q", writes, err, s.said)
 	}
-	s.settings = func(it *integration.Integration) { it.Adopt = []string{"**"} }
+	s.settings = func(it *settings.Integration) { it.Adopt = []string{"**"} }
 	s.mustRun(t)
 	is := s.cluster.Object(name)
 	if _, left := is["spec"].(map[string]any)["minReadySeconds"]; left && is["spec"].(map[string]any)["minReadySeconds"] != nil {

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/internal/origin"
+	"github.com/app-sre/prcheck/settings"
 )
 
-// Settings are the settings of the manager. The table of doc.go says what they mean.
-type settings struct {
+// OwnSettings are the settings of the manager. The table of doc.go says what they mean.
+type ownSettings struct {
 	Upstream         string              `yaml:"upstream"`
 	Environment      string              `yaml:"environment"`
 	Mode             mode                `yaml:"mode"`
@@ -100,12 +100,12 @@ func (l *leftBehind) UnmarshalText(text []byte) error {
 }
 
 // defaultSettings returns the settings of an installation that says nothing.
-func defaultSettings() settings {
-	return settings{GitHub: gitHub{URL: "https://api.github.com"}}
+func defaultSettings() ownSettings {
+	return ownSettings{GitHub: gitHub{URL: "https://api.github.com"}}
 }
 
 // readSettings reads and checks the settings.
-func readSettings(own integration.OwnSettings) (settings, error) {
+func readSettings(own settings.Own) (ownSettings, error) {
 	s := defaultSettings()
 	if err := own.Decode(&s); err != nil {
 		return s, err
@@ -114,7 +114,7 @@ func readSettings(own integration.OwnSettings) (settings, error) {
 }
 
 // check returns the first mistake that the types of the settings do not show.
-func (s settings) check(own integration.OwnSettings) error {
+func (s ownSettings) check(own settings.Own) error {
 	if s.Template != "" && !strings.HasPrefix(s.Template, "/") {
 		return own.Mistake("must be the path of a resource, such as /manager/pod.yaml", "template")
 	}
@@ -150,7 +150,7 @@ func (g gitHub) checkURL() string {
 }
 
 // checkLists returns the first mistake in the lists of the settings.
-func (s settings) checkLists(own integration.OwnSettings) error {
+func (s ownSettings) checkLists(own settings.Own) error {
 	for i, name := range s.PassEnv {
 		if name == "" || strings.ContainsAny(name, "${}= ") {
 			return own.Mistake("must be the name of a variable, such as IMAGE_TAG", "pass_env", fmt.Sprint(i))
@@ -173,16 +173,16 @@ func (s settings) checkLists(own integration.OwnSettings) error {
 
 // optionsOf returns the options that the command of an integration has. One that the settings
 // do not list has those of all strategies.
-func (s settings) optionsOf(name string) []string {
+func (s ownSettings) optionsOf(name string) []string {
 	if options, isListed := s.Options[name]; isListed {
 		return options
 	}
 	var all []string
-	for _, by := range []integration.Strategy{integration.PerAWSAccount, integration.PerOpenShiftCluster, integration.PerOCMOrganization} {
+	for _, by := range []settings.Strategy{settings.PerAWSAccount, settings.PerOpenShiftCluster, settings.PerOCMOrganization} {
 		all = append(all, sharding.KeyOption(by))
 	}
 	return all
 }
 
 // isNative reports whether an integration runs as a native of prcheck.
-func (s settings) isNative(name string) bool { return slices.Contains(s.Natives.Names, name) }
+func (s ownSettings) isNative(name string) bool { return slices.Contains(s.Natives.Names, name) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 func TestReadSettings(t *testing.T) {
@@ -32,7 +33,7 @@ natives: {image: quay.io/p/r:1, names: [n], args: [reconcile, --verbose]}
 `
 	got, err := readSettings(settingsOf(t, all).Own)
 	wait := 90 * time.Second
-	want := settings{
+	want := ownSettings{
 		Upstream: "u", Environment: "e", Mode: modeParity, Template: "/manager/pod.yaml", ExcludeService: true, GovSlack: true, Image: "quay.io/a/b",
 		ImageTagFromRef: map[string]string{"production": "main"}, GitHub: gitHub{"https://github.example.com/api/v3", &tokenRef{"p", "f", "2"}},
 		PassEnv: []string{"IMAGE_TAG"}, Options: map[string][]string{"a": {"--account-name"}, "b": {}}, Canary: map[string][]string{"a": {"k"}},
@@ -42,7 +43,7 @@ natives: {image: quay.io/p/r:1, names: [n], args: [reconcile, --verbose]}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 	}
-	if got, err := readSettings(integration.OwnSettings{}); err != nil || !reflect.DeepEqual(got, defaultSettings()) {
+	if got, err := readSettings(settings.Own{}); err != nil || !reflect.DeepEqual(got, defaultSettings()) {
 		t.Errorf("without settings: got %+v, %v", got, err)
 	}
 	if got := got.optionsOf("b"); len(got) > 0 {

@@ -19,7 +19,7 @@ import (
 const defaultWait = 5 * time.Minute
 
 // patience returns how long something is waited for that others depend on.
-func (s settings) patience() time.Duration {
+func (s ownSettings) patience() time.Duration {
 	if s.Wait == nil {
 		return defaultWait
 	}

@@ -13,7 +13,7 @@ import (
 
 // A view is how one namespace of a cluster is looked at.
 type view struct {
-	settings  settings
+	settings  ownSettings
 	cluster   integration.ClusterRef
 	shard     string // cluster/namespace
 	namespace string

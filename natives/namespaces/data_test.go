@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A mistake of one entry holds this entry, and the others go on.
@@ -60,11 +61,11 @@ func TestMistakes(t *testing.T) {
 // A mistake in the settings has its line.
 func TestSettings(t *testing.T) {
 	text := "version: 1\nintegrations:\n  a:\n    native: namespaces\n    settings:\n      instance: north\n      instances: [south]\n"
-	s, err := integration.ReadSettings("prcheck.yaml", []byte(text))
+	s, err := settings.Read("prcheck.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.CheckNatives([]integration.DryRunner{New()})
+	err = integration.CheckNatives(s, []integration.DryRunner{New()})
 	if want := `prcheck.yaml:7: integrations.a.settings.instances: must contain the instance "north" itself`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

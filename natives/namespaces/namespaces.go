@@ -8,6 +8,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Name is the name of the native.
@@ -18,15 +19,15 @@ func New() integration.Native {
 	return native.Make(native.Integration{
 		Name: Name, Class: reconcile.Blind,
 		Desired: desired, Current: current, Compare: compare, Doer: newDoer,
-		CheckSettings: func(own integration.OwnSettings) error {
+		CheckSettings: func(own settings.Own) error {
 			_, err := readSettings(own)
 			return err
 		},
 	})
 }
 
-// Settings are what the settings of the integration say.
-type settings struct {
+// OwnSettings are what the settings of the integration say.
+type ownSettings struct {
 	// Instance is the caller whose mark the namespaces get.
 	Instance string `yaml:"instance"`
 	// Instances are all instances; without them every other instance counts as living.
@@ -36,8 +37,8 @@ type settings struct {
 }
 
 // readSettings reads the settings.
-func readSettings(own integration.OwnSettings) (settings, error) {
-	s := settings{Instance: "default"}
+func readSettings(own settings.Own) (ownSettings, error) {
+	s := ownSettings{Instance: "default"}
 	if err := own.Decode(&s); err != nil {
 		return s, err
 	}
@@ -89,7 +90,7 @@ func resource() integration.Resource {
 }
 
 // desired returns what the data say.
-func desired(ctx context.Context, query integration.QueryFunc, it integration.Integration) (native.Desired, error) {
+func desired(ctx context.Context, query integration.QueryFunc, it settings.Integration) (native.Desired, error) {
 	s, err := readSettings(it.Own)
 	if err != nil {
 		return native.Desired{}, reconcile.Config(err)

@@ -14,12 +14,13 @@ import (
 	"github.com/app-sre/prcheck/natives/kube"
 	"github.com/app-sre/prcheck/natives/kube/writer"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A world is one cluster, c1, with what the data say about it.
 type world struct {
 	cluster  testCluster
-	settings integration.Integration
+	settings settings.Integration
 	tokens   []string // paths of the secrets that were used
 	said     []string
 	log      bytes.Buffer
@@ -27,7 +28,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	return &world{cluster: newCluster(t), settings: integration.Integration{Name: "openshift-namespaces"}}
+	return &world{cluster: newCluster(t), settings: settings.Integration{Name: "openshift-namespaces"}}
 }
 
 // entryOf is an entry of the data on cluster c1; more are further fields as JSON.
@@ -172,13 +173,13 @@ func TestOwners(t *testing.T) {
 }
 
 // settingsOf returns settings with this text as those of the native.
-func settingsOf(t *testing.T, text string) integration.Integration {
+func settingsOf(t *testing.T, text string) settings.Integration {
 	t.Helper()
 	out := "version: 1\nintegrations:\n  openshift-namespaces:\n    native: namespaces\n"
 	if text != "" {
 		out += "    settings:\n      " + strings.ReplaceAll(text, "\n", "\n      ") + "\n"
 	}
-	s, err := integration.ReadSettings("prcheck.yaml", []byte(out))
+	s, err := settings.Read("prcheck.yaml", []byte(out))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -55,7 +56,7 @@ func TestPartsAtPlaces(t *testing.T) {
 // desiredState returns the desired state of data.
 func (s *shelf) desiredState(t *testing.T, data string) any {
 	t.Helper()
-	out, err := s.books().(integration.Stater).DesiredState(t.Context(), answer(data), integration.Integration{})
+	out, err := s.books().(integration.Stater).DesiredState(t.Context(), answer(data), settings.Integration{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // bookOf returns a book with the mark of a shard.
@@ -106,7 +107,7 @@ func TestHostileKeys(t *testing.T) {
 
 // A system without conditional writes is told.
 func TestUnconditional(t *testing.T) {
-	n := native.Make(native.Integration{Name: "x", Unconditional: true, Desired: func(context.Context, integration.QueryFunc, integration.Integration) (native.Desired, error) {
+	n := native.Make(native.Integration{Name: "x", Unconditional: true, Desired: func(context.Context, integration.QueryFunc, settings.Integration) (native.Desired, error) {
 		return native.Desired{Parts: []native.Part{{Skip: "it is switched off"}}}, nil
 	}})
 	var codes []string
@@ -126,10 +127,10 @@ func TestBodyIsCompared(t *testing.T) {
 	for name, body := range map[string]any{
 		"unexported": hidden{1}, "left out": inner{1, 2}, "in a list": []any{inner{}}, "in a map": map[string]*hidden{"x": {1}}, "behind a pointer": &inner{},
 	} {
-		n := native.Make(native.Integration{Name: "x", Desired: func(context.Context, integration.QueryFunc, integration.Integration) (native.Desired, error) {
+		n := native.Make(native.Integration{Name: "x", Desired: func(context.Context, integration.QueryFunc, settings.Integration) (native.Desired, error) {
 			return native.Desired{Parts: []native.Part{{Items: []reconcile.Item{{Key: "k", Body: body}}}}}, nil
 		}})
-		_, err := n.(integration.Stater).DesiredState(t.Context(), nil, integration.Integration{})
+		_, err := n.(integration.Stater).DesiredState(t.Context(), nil, settings.Integration{})
 		if err == nil || !strings.Contains(err.Error(), "is not a part of its JSON") {
 			t.Errorf("%s: got %v", name, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 )
 
 type library map[string]map[string]string
@@ -167,7 +168,7 @@ func TestDeletionsByTheData(t *testing.T) {
 		s := &shelf{with: func(i *native.Integration) {
 			i.Class, i.Offline = reconcile.Knowing, true // without a state nobody can be asked
 			i.Replaces = func(_, head item) bool { return head.Body == "destroy" }
-			i.Desired = func(ctx context.Context, query integration.QueryFunc, _ integration.Integration) (native.Desired, error) {
+			i.Desired = func(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
 				raw, err := query(ctx, "", nil)
 				p := sides[strings.Trim(string(raw), `"`)]
 				p.Shard, p.Caller = "north", "north"
@@ -218,7 +219,7 @@ func TestPartsThatMayLoseThings(t *testing.T) {
 		sides := map[string]part{"base": c.base, "head": c.head}
 		s := &shelf{with: func(i *native.Integration) {
 			i.Class, i.Offline = c.class, true
-			i.Desired = func(ctx context.Context, query integration.QueryFunc, _ integration.Integration) (native.Desired, error) {
+			i.Desired = func(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
 				raw, err := query(ctx, "", nil)
 				p := sides[strings.Trim(string(raw), `"`)]
 				p.Shard, p.Caller = "north", "north"

@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A warehouse is what the service keeps, and what it answers.
@@ -28,7 +29,7 @@ func New(service string) integration.Native {
 		Name:  "warehouse-shelves",
 		Class: reconcile.Listing, // the service lists everything, with the marks
 		// What the data say. Only answers count: no clock, no file, no service.
-		Desired: func(ctx context.Context, query integration.QueryFunc, _ integration.Integration) (native.Desired, error) {
+		Desired: func(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
 			answer, err := integration.Ask[struct {
 				Warehouses []struct {
 					Path    string `json:"path"`

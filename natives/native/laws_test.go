@@ -16,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A random world: some shards with books, some of which are there already.
@@ -65,7 +66,7 @@ func (r *random) json(t *testing.T) string {
 // wide are settings whose limits refuse no deletion.
 func wide(e *integration.Environment) {
 	n, all := 1000, 100
-	e.Settings.Deletes = integration.Deletes{Max: &n, Percent: &all, Floor: &n}
+	e.Settings.Deletes = settings.Deletes{Max: &n, Percent: &all, Floor: &n}
 }
 
 // effects returns the effects of a dry run, sorted.
@@ -198,7 +199,7 @@ func stateText(t *testing.T, s *shelf, data string) string {
 	if !ok {
 		t.Fatal("it has no desired state")
 	}
-	v, err := stater.DesiredState(t.Context(), answer(data), integration.Integration{})
+	v, err := stater.DesiredState(t.Context(), answer(data), settings.Integration{})
 	if err != nil {
 		t.Fatal(err)
 	}

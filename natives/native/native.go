@@ -6,6 +6,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -23,7 +24,7 @@ type Integration struct {
 	// Desired returns what the data say. It depends on the answers of query and on the
 	// settings alone. An error means that nothing can be said; a mistake of one entry is a
 	// finding, and the other entries go on.
-	Desired func(ctx context.Context, query integration.QueryFunc, settings integration.Integration) (Desired, error)
+	Desired func(ctx context.Context, query integration.QueryFunc, it settings.Integration) (Desired, error)
 	// Current returns what is there, at the target of one part. An error means that the
 	// target cannot be asked.
 	Current func(ctx context.Context, env integration.Environment, part Part) (Current, error)
@@ -68,13 +69,13 @@ type Integration struct {
 	Hidden func(ctx context.Context, query integration.QueryFunc, files []string) (map[string][]string, error)
 	// UsesHosts returns the hosts that the data and the settings name; see [integration.HostUser]. If it is
 	// nil, none are told.
-	UsesHosts func(ctx context.Context, query integration.QueryFunc, it integration.Integration) ([]integration.HostUse, error)
+	UsesHosts func(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]integration.HostUse, error)
 	// Limits are those of deletions where the settings say nothing; nil is
 	// [reconcile.DefaultLimits].
 	Limits *reconcile.Limits
 	// CheckSettings returns the mistakes in the settings that the integration reads itself.
 	// If it is nil, the integration has none.
-	CheckSettings func(integration.OwnSettings) error
+	CheckSettings func(settings.Own) error
 }
 
 // Desired is what the data say.
@@ -161,7 +162,7 @@ func Make(i Integration) integration.Native { return made{i} }
 func (m made) Name() string { return m.Integration.Name }
 
 // CheckSettings implements [integration.Checker].
-func (m made) CheckSettings(own integration.OwnSettings) error {
+func (m made) CheckSettings(own settings.Own) error {
 	if m.Integration.CheckSettings == nil {
 		return own.Decode(&struct{}{})
 	}
@@ -177,7 +178,7 @@ func (m made) Hidden(ctx context.Context, query integration.QueryFunc, files []s
 }
 
 // UsesHosts implements [integration.HostUser].
-func (m made) UsesHosts(ctx context.Context, query integration.QueryFunc, it integration.Integration) ([]integration.HostUse, error) {
+func (m made) UsesHosts(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]integration.HostUse, error) {
 	if m.Integration.UsesHosts == nil {
 		return nil, nil
 	}
@@ -185,10 +186,10 @@ func (m made) UsesHosts(ctx context.Context, query integration.QueryFunc, it int
 }
 
 // Shards implements [integration.Sharder]: the shards are those of the parts.
-func (m made) Shards() integration.Shards {
-	by, err := integration.ParseSelector("parts[*].shard")
+func (m made) Shards() settings.Shards {
+	by, err := settings.ParseSelector("parts[*].shard")
 	if err != nil {
 		panic(err) // the text is a constant
 	}
-	return integration.Shards{By: []integration.Selector{by}}
+	return settings.Shards{By: []settings.Selector{by}}
 }

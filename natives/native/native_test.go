@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A shelf is a system that holds books, by shard.
@@ -67,7 +68,7 @@ func (s *shelf) Write(_ context.Context, step reconcile.Step, _ *reconcile.Thing
 func (s *shelf) books() integration.Native {
 	made := native.Integration{
 		Name: "books", Class: reconcile.Listing,
-		Desired: func(ctx context.Context, query integration.QueryFunc, _ integration.Integration) (native.Desired, error) {
+		Desired: func(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
 			raw, err := query(ctx, "", nil)
 			if err != nil {
 				return native.Desired{}, err

@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // An entry that is removed from a list is shown at the list, and not at the entry that has its
@@ -16,7 +17,7 @@ import (
 func TestPlaceOfRemovedEntry(t *testing.T) {
 	n := native.Make(native.Integration{
 		Name: "books", Class: reconcile.Blind,
-		Desired: func(ctx context.Context, query integration.QueryFunc, _ integration.Integration) (native.Desired, error) {
+		Desired: func(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
 			raw, err := query(ctx, "", nil)
 			if err != nil {
 				return native.Desired{}, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A desiredState is what is compared to see whether anything is to do: all that a run uses of
@@ -63,8 +64,8 @@ type approvalText struct {
 }
 
 // DesiredState implements [integration.Stater].
-func (m made) DesiredState(ctx context.Context, query integration.QueryFunc, settings integration.Integration) (any, error) {
-	d, err := m.Desired(ctx, query, settings)
+func (m made) DesiredState(ctx context.Context, query integration.QueryFunc, it settings.Integration) (any, error) {
+	d, err := m.Desired(ctx, query, it)
 	if err != nil {
 		return nil, err
 	}

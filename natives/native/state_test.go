@@ -9,11 +9,12 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // fixed is an integration that wants the same whatever the data are.
 func fixed(d native.Desired) integration.Native {
-	return native.Make(native.Integration{Name: "x", Desired: func(context.Context, integration.QueryFunc, integration.Integration) (native.Desired, error) {
+	return native.Make(native.Integration{Name: "x", Desired: func(context.Context, integration.QueryFunc, settings.Integration) (native.Desired, error) {
 		return d, nil
 	}})
 }
@@ -21,7 +22,7 @@ func fixed(d native.Desired) integration.Native {
 // Everything that changes what a run does is in the desired state. What changes nothing is not.
 func TestDesiredState(t *testing.T) {
 	stateOf := func(d native.Desired) string {
-		v, err := fixed(d).(integration.Stater).DesiredState(t.Context(), nil, integration.Integration{})
+		v, err := fixed(d).(integration.Stater).DesiredState(t.Context(), nil, settings.Integration{})
 		if err != nil {
 			t.Fatal(err)
 		}

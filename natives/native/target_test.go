@@ -8,6 +8,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 )
 
 type address struct {
@@ -30,7 +31,7 @@ func TestIdentifiedTarget(t *testing.T) {
 	} {
 		var asked []any
 		n := native.Make(native.Integration{Name: "x", Class: reconcile.Listing,
-			Desired: func(_ context.Context, query integration.QueryFunc, _ integration.Integration) (native.Desired, error) {
+			Desired: func(_ context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
 				a := address{"a", "read"}
 				if query == nil { // that of head
 					a = c.head

@@ -7,6 +7,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A change that alters a target cannot hide its deletions from the gate by it.
@@ -40,7 +41,7 @@ func TestAdoptionDoesNothingElse(t *testing.T) {
 	for _, dry := range []bool{true, false} {
 		said, err := s.run(t, "", head, dry, func(e *integration.Environment) {
 			e.Approve.Adopt = true
-			e.Settings.Deletes = integration.Deletes{Max: &zero, Percent: &zero, Floor: &zero}
+			e.Settings.Deletes = settings.Deletes{Max: &zero, Percent: &zero, Floor: &zero}
 		})
 		if want := "change a-there\nchange b-there"; dry && said != want || err != nil {
 			t.Errorf("got %q, %v, want %q", said, err, want)

@@ -13,13 +13,14 @@ import (
 	"github.com/app-sre/prcheck/internal/suggest"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/runner/launch"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 )
 
 // A Source opens the data of rounds.
 type Source interface {
 	// Open returns the newest data.
-	Open(ctx context.Context, settings *integration.Settings) (*Data, error)
+	Open(ctx context.Context, rules *settings.Settings) (*Data, error)
 }
 
 // Data are what one round reads.
@@ -59,44 +60,44 @@ type Files struct {
 	Ref    string // as [source.Opener.Bundle] takes it
 
 	last     *bundle.Bundle
-	settings *integration.Settings // those that last was opened with
+	settings *settings.Settings // those that last was opened with
 	queries  *launch.Queries
 }
 
 // Open implements [Source].
-func (f *Files) Open(ctx context.Context, settings *integration.Settings) (*Data, error) {
-	f.Opener.Settings = settings
+func (f *Files) Open(ctx context.Context, rules *settings.Settings) (*Data, error) {
+	f.Opener.Settings = rules
 	raw, err := f.Opener.Bytes(ctx, f.Ref)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(raw)
-	if f.last == nil || f.last.SHA256() != hex.EncodeToString(sum[:]) || f.settings != settings {
-		if err := f.parse(raw, settings); err != nil {
+	if f.last == nil || f.last.SHA256() != hex.EncodeToString(sum[:]) || f.settings != rules {
+		if err := f.parse(raw, rules); err != nil {
 			return nil, fmt.Errorf("reading bundle %q: %w", f.Ref, err)
 		}
 	}
-	where := placesOf(f.Opener, f.Ref, settings, f.last)
+	where := placesOf(f.Opener, f.Ref, rules, f.last)
 	return &Data{Bundle: Bundle{SHA256: f.last.SHA256(), Commit: f.last.Commit(), Timestamp: f.last.Timestamp()}, Query: f.query, Where: where}, nil
 }
 
 // parse opens the bytes of a bundle.
-func (f *Files) parse(raw []byte, settings *integration.Settings) error {
+func (f *Files) parse(raw []byte, rules *settings.Settings) error {
 	b, err := bundle.Parse(raw, f.last)
 	if err != nil {
 		return err
 	}
-	queries, err := launch.Environment{Head: b, Settings: settings}.Queries()
+	queries, err := launch.Environment{Head: b, Settings: rules}.Queries()
 	if err != nil {
 		return err
 	}
-	f.last, f.settings, f.queries = b, settings, queries
+	f.last, f.settings, f.queries = b, rules, queries
 	return nil
 }
 
 // query opens the queries of an integration that the data define.
 func (f *Files) query(ctx context.Context, name string) (integration.QueryFunc, func() error, error) {
-	definitions, err := f.settings.List(f.last)
+	definitions, err := integration.List(f.last, f.settings)
 	if err != nil {
 		return nil, nil, err
 	}

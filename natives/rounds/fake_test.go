@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -45,7 +46,7 @@ type fixed struct {
 	ended  error // of ending the queries
 }
 
-func (f *fixed) Open(context.Context, *integration.Settings) (*Data, error) {
+func (f *fixed) Open(context.Context, *settings.Settings) (*Data, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
@@ -61,11 +62,11 @@ func (f *fixed) Open(context.Context, *integration.Settings) (*Data, error) {
 // input returns an input with a fake and a buffer that takes the log.
 func input(f fake) (Input, *bytes.Buffer) {
 	log := new(bytes.Buffer)
-	settings := &integration.Settings{}
+	rules := &settings.Settings{}
 	return Input{
 		Integration: "it", Natives: []integration.Native{f}, Log: log,
-		Settings: func(context.Context) (*integration.Settings, error) { return settings, nil },
-		Connect:  func(*integration.Settings, func(string)) Systems { return nowhere{} },
+		Settings: func(context.Context) (*settings.Settings, error) { return rules, nil },
+		Connect:  func(*settings.Settings, func(string)) Systems { return nowhere{} },
 		Data:     &fixed{bundle: Bundle{SHA256: strings.Repeat("a", 64), Timestamp: "1000"}},
 	}, log
 }

@@ -4,15 +4,15 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/report/lines"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 )
 
 // placesOf returns a function that finds the file of a place in the checkout and its line, or the
 // path of the datafile if there is no checkout. It opens the files when it is called first.
-func placesOf(open source.Opener, ref string, settings *integration.Settings, b *bundle.Bundle) func(ctx context.Context, file, pointer string) string {
+func placesOf(open source.Opener, ref string, rules *settings.Settings, b *bundle.Bundle) func(ctx context.Context, file, pointer string) string {
 	var finder *lines.Finder
 	return func(ctx context.Context, file, pointer string) string {
 		if _, ok := b.Datafile(bundle.Path(file)); !ok || !source.IsCheckout(ref) {
@@ -23,7 +23,7 @@ func placesOf(open source.Opener, ref string, settings *integration.Settings, b 
 			if err != nil {
 				texts = source.Texts{} // the first line of each file then
 			}
-			finder = lines.New(lines.Files{Checkout: settings.Checkout(), Read: texts.Read}, nil, b)
+			finder = lines.New(lines.Files{Checkout: rules.Checkout(), Read: texts.Read}, nil, b)
 		}
 		at := finder.Find(file, pointer)
 		if at.Path == "" {

@@ -60,7 +60,7 @@ func (w *round) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := settings.CheckNatives(integration.DryRunners(w.in.Natives)); err != nil {
+	if err := integration.CheckNatives(settings, integration.DryRunners(w.in.Natives)); err != nil {
 		w.report.Misused = true
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -45,7 +46,7 @@ func TestOutcomes(t *testing.T) {
 		{"no bundle", nil, func(in *Input) { in.Data = &fixed{err: errors.New("no such file")} }, NothingDone},
 		{"it read what it may not read", nil, func(in *Input) { in.Data = &fixed{ended: errors.New("forbidden")} }, Failed},
 		{"no settings", nil, func(in *Input) {
-			in.Settings = func(context.Context) (*integration.Settings, error) { return nil, errors.New("typo") }
+			in.Settings = func(context.Context) (*settings.Settings, error) { return nil, errors.New("typo") }
 		}, NothingDone},
 		{"no such native", nil, func(in *Input) { in.Integration = "is" }, NothingDone},
 	} {
@@ -113,11 +114,11 @@ func TestTrials(t *testing.T) {
 				return nil
 			},
 		})
-		settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nintegrations:\n  it: "+c.settings+"\n"))
+		rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  it: "+c.settings+"\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		in.Settings = func(context.Context) (*integration.Settings, error) { return settings, nil }
+		in.Settings = func(context.Context) (*settings.Settings, error) { return rules, nil }
 		in.State = newMemory()
 		if r := once(t, in, Options{Writes: c.writes, Wait: time.Minute}); got == nil || (got.Trial != nil) != c.want {
 			t.Fatalf("%s: got %+v, %q", name, got, r.Errors)
@@ -200,7 +201,7 @@ func TestOutputIsClean(t *testing.T) {
 		_, err := fmt.Fprintf(env.Log, "half a line %s, \x1b[31m and\n  more %s", secret, secret)
 		return errors.Join(err, errors.New(bad))
 	}})
-	in.Connect = func(_ *integration.Settings, learn func(string)) Systems {
+	in.Connect = func(_ *settings.Settings, learn func(string)) Systems {
 		learn(secret)
 		return nowhere{}
 	}
@@ -308,15 +309,15 @@ func TestSteps(t *testing.T) {
 // The settings are read for each round. Systems are connected again only if they differ.
 func TestSettingsOfEachRound(t *testing.T) {
 	in, _ := input(fake{})
-	one, two := &integration.Settings{}, &integration.Settings{}
-	list := []*integration.Settings{one, one, two, two}
-	var connected []*integration.Settings
-	in.Settings = func(context.Context) (*integration.Settings, error) {
+	one, two := &settings.Settings{}, &settings.Settings{}
+	list := []*settings.Settings{one, one, two, two}
+	var connected []*settings.Settings
+	in.Settings = func(context.Context) (*settings.Settings, error) {
 		now := list[0]
 		list = list[1:]
 		return now, nil
 	}
-	in.Connect = func(s *integration.Settings, _ func(string)) Systems {
+	in.Connect = func(s *settings.Settings, _ func(string)) Systems {
 		connected = append(connected, s)
 		return nowhere{}
 	}
@@ -324,7 +325,7 @@ func TestSettingsOfEachRound(t *testing.T) {
 	for range 4 {
 		r.Round(t.Context())
 	}
-	if want := []*integration.Settings{one, two}; len(connected) != 2 || !slices.Equal(connected, want) {
+	if want := []*settings.Settings{one, two}; len(connected) != 2 || !slices.Equal(connected, want) {
 		t.Errorf("got %v, want %v", connected, want)
 	}
 }

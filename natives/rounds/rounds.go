@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/internal/retry"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -21,12 +22,12 @@ type Input struct {
 	Natives     []integration.Native
 	// Settings returns the settings as they are now. If they did not change, it may return the
 	// same ones again.
-	Settings func(ctx context.Context) (*integration.Settings, error)
+	Settings func(ctx context.Context) (*settings.Settings, error)
 	Data     Source
 	State    state.Store // nil if nothing is remembered
 	// Connect returns what reaches live systems. Each secret that is read is learned before
 	// anybody gets it.
-	Connect func(settings *integration.Settings, learn func(secret string)) Systems
+	Connect func(rules *settings.Settings, learn func(secret string)) Systems
 	Masker  *mask.Masker // hides secrets in everything that is written
 	Log     io.Writer    // takes the log of the integration, and lines about rounds
 	Journal *Journal     // takes each step as it ends; nil for none
@@ -53,8 +54,8 @@ type Runner struct {
 	opts     Options
 	calendar calendar
 	systems  Systems
-	settings *integration.Settings // those that systems was made with
-	told     map[string]bool       // notes that were written
+	settings *settings.Settings // those that systems was made with
+	told     map[string]bool    // notes that were written
 }
 
 // New returns a runner.

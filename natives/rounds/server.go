@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
 	"github.com/app-sre/prcheck/qontract/live"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -36,7 +37,7 @@ func newServer(open source.Opener, ref string) (*liveServer, error) {
 }
 
 // Open implements [Source].
-func (s *liveServer) Open(ctx context.Context, _ *integration.Settings) (*Data, error) {
+func (s *liveServer) Open(ctx context.Context, _ *settings.Settings) (*Data, error) {
 	side, err := s.latest(ctx)
 	if err != nil {
 		return nil, err

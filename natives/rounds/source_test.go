@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/server"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -22,7 +22,7 @@ const shelves = "query($name: String) { warehouses(name: $name) { name shelves }
 // answer opens a source and asks it a query for an integration.
 func answer(t *testing.T, s Source, name, query string) (string, error) {
 	t.Helper()
-	data, err := s.Open(t.Context(), &integration.Settings{})
+	data, err := s.Open(t.Context(), &settings.Settings{})
 	if err != nil {
 		return "", err
 	}
@@ -86,7 +86,7 @@ func TestSources(t *testing.T) {
 					t.Errorf("%s %s: got %s, %v, want %s, %s", c.integration, c.query, got, err, c.want, c.error)
 				}
 			}
-			data, err := s.Open(t.Context(), &integration.Settings{})
+			data, err := s.Open(t.Context(), &settings.Settings{})
 			if want := (Bundle{SHA256: shop(t, "base.json").SHA256(), Commit: strings.Repeat("1", 40), Timestamp: "1700000000"}); err != nil || data.Bundle != want {
 				t.Errorf("got %+v, %v, want %+v", data, err, want)
 			}
@@ -109,7 +109,7 @@ func TestNewestOfServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := s.Open(t.Context(), &integration.Settings{})
+	data, err := s.Open(t.Context(), &settings.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,13 +205,13 @@ func TestUnchangedFile(t *testing.T) {
 	}
 	f := &Files{Ref: name}
 	var seen []*bundle.Bundle
-	settings := &integration.Settings{}
+	rules := &settings.Settings{}
 	for i, from := range []string{"base.json", "base.json", "head.json", "head.json"} {
 		if i == 3 {
-			settings = &integration.Settings{} // they may name another schema of definitions
+			rules = &settings.Settings{} // they may name another schema of definitions
 		}
 		put(from)
-		if _, err := f.Open(context.Background(), settings); err != nil {
+		if _, err := f.Open(context.Background(), rules); err != nil {
 			t.Fatal(err)
 		}
 		seen = append(seen, f.last)
@@ -227,7 +227,7 @@ func TestPlaces(t *testing.T) {
 		"dir:../../examples/office": "data/rooms/harbor.yml:3",
 	} {
 		f := &Files{Ref: ref}
-		data, err := f.Open(t.Context(), &integration.Settings{})
+		data, err := f.Open(t.Context(), &settings.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +241,7 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	f := &Files{Ref: "../../testdata/shop/base.json"}
-	data, err := f.Open(t.Context(), &integration.Settings{})
+	data, err := f.Open(t.Context(), &settings.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

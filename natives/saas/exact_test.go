@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/natives/saas/saastest"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 var targets = flag.Int("targets", 300, "the number of targets of the exact plan, a multiple of ten")
@@ -51,7 +52,7 @@ func TestOneTargetPlansItsCell(t *testing.T) {
 				t.Fatal(err)
 			}
 			made, err := planner.Make(t.Context(), planner.Input{Base: before, Head: after, BaseRef: "base", HeadRef: "head",
-				Settings: &integration.Settings{}, Natives: integration.DryRunners(natives.List(natives.Services{}))})
+				Settings: &settings.Settings{}, Natives: integration.DryRunners(natives.List(natives.Services{}))})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/origin"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Settings are those that all natives of saas files share. A native embeds them in its own.
@@ -50,7 +50,7 @@ func (s *Soak) UnmarshalText(text []byte) error {
 }
 
 // Check returns the first mistake that the types of the settings do not show.
-func (s Settings) Check(own integration.OwnSettings) error {
+func (s Settings) Check(own settings.Own) error {
 	for i, host := range s.Hosts {
 		if !isHost(host) {
 			return own.Mistake("must be the name of a host in lower case, such as github.com, or with a port that is not the usual one, such as github.com:8443", "hosts", fmt.Sprint(i))

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // What the fake server knows.
@@ -160,10 +160,10 @@ func (l *learner) knows(words ...string) bool {
 	return true
 }
 
-// settings returns settings with a source of secrets.
-func settings(t *testing.T, secrets string) *integration.Settings {
+// readSettings returns settings with a source of secrets.
+func readSettings(t *testing.T, secrets string) *settings.Settings {
 	t.Helper()
-	s, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nsecrets: "+secrets+"\n"))
+	s, err := settings.Read("prcheck.yaml", []byte("version: 1\nsecrets: "+secrets+"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func (f *fakeVault) connected(t *testing.T, auth string, more ...string) (*Syste
 	l := &learner{}
 	environ := map[string]string{"ROLE": theRoleID, "SECRET": theSecretID, "TOKEN": theToken}
 	s := New(Options{
-		Settings: settings(t, "{vault: {server: '"+f.url+"', auth: "+auth+strings.Join(more, "")+"}}"),
+		Settings: readSettings(t, "{vault: {server: '"+f.url+"', auth: "+auth+strings.Join(more, "")+"}}"),
 		Getenv:   func(name string) string { return environ[name] }, Learn: l.learn,
 	})
 	c := &clock{at: time.Now()}

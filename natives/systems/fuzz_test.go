@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Whatever path and field the data name, nothing outside of the folder is read.
@@ -22,7 +23,7 @@ func FuzzFiles(f *testing.F) {
 	if err := os.Symlink("../../outside", filepath.Join(dir, "s", "a", "link")); err != nil {
 		f.Fatal(err)
 	}
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nsecrets: {files: {folder: '"+dir+"/s'}}\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nsecrets: {files: {folder: '"+dir+"/s'}}\n"))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func FuzzFiles(f *testing.F) {
 	f.Add(dir, "outside")
 	f.Add("a//./", "../../outside\x00")
 	f.Fuzz(func(t *testing.T, path, field string) {
-		got, err := New(Options{Settings: settings}).Secret(t.Context(), integration.SecretRef{Path: path, Field: field})
+		got, err := New(Options{Settings: rules}).Secret(t.Context(), integration.SecretRef{Path: path, Field: field})
 		if want := path == "a" && field == "token"; want != (err == nil) || err == nil && got != "s/a/token" {
 			t.Errorf("%q, %q: got %q, %v", path, field, got, err)
 		}

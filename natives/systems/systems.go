@@ -10,12 +10,13 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/internal/objects"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Options say where things come from, and who learns the secrets.
 type Options struct {
-	Settings *integration.Settings // of base; required
-	Getenv   func(string) string   // the environment; nil is empty
+	Settings *settings.Settings  // of base; required
+	Getenv   func(string) string // the environment; nil is empty
 	// Learn is told each secret as it is read, before anybody gets it. Several goroutines call
 	// it. It may be nil.
 	Learn func(secret string)

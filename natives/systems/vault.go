@@ -16,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/origin"
 	"github.com/app-sre/prcheck/internal/outward"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // The bounds of the requests to Vault.
@@ -28,7 +29,7 @@ const (
 
 // A vault is a server of HashiCorp Vault with the KV engine of version 2.
 type vault struct {
-	settings integration.Vault
+	settings settings.Vault
 	getenv   func(string) string
 	learn    func(string)
 	now      func() time.Time
@@ -42,8 +43,8 @@ type vault struct {
 // read while a new token is fetched.
 type clients struct{ read, login *api.Client }
 
-func newVault(settings integration.Vault, getenv func(string) string, learn func(string)) *vault {
-	v := &vault{settings: settings, getenv: getenv, learn: learn, now: time.Now, timeout: vaultTime, pause: vaultPause, session: newSession()}
+func newVault(source settings.Vault, getenv func(string) string, learn func(string)) *vault {
+	v := &vault{settings: source, getenv: getenv, learn: learn, now: time.Now, timeout: vaultTime, pause: vaultPause, session: newSession()}
 	v.clients = sync.OnceValues(func() (out clients, err error) {
 		if out.read, err = v.newClient(); err == nil {
 			out.login, err = v.newClient()

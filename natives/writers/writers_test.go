@@ -8,6 +8,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/systems"
+	"github.com/app-sre/prcheck/settings"
 )
 
 var east = integration.ClusterRef{Name: "east", Token: integration.SecretRef{Path: "kube", Field: "token"}}
@@ -15,7 +16,7 @@ var east = integration.ClusterRef{Name: "east", Token: integration.SecretRef{Pat
 // of returns the writers of an integration whose secrets are variables.
 func of(t *testing.T, variables map[string]string) *Writers {
 	t.Helper()
-	s, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nsecrets: {env: {prefix: APP}}\n"))
+	s, err := settings.Read("prcheck.yaml", []byte("version: 1\nsecrets: {env: {prefix: APP}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ const (
 
 // definition returns the integration's definition in a bundle.
 func (f *finder) definition(b *bundle.Bundle) (integration.Definition, bool) {
-	all, err := f.Settings.List(b)
+	all, err := integration.List(b, f.Settings)
 	i := slices.IndexFunc(all, func(d integration.Definition) bool { return d.Name == f.Decision.Name })
 	if err != nil || i < 0 {
 		return integration.Definition{}, false

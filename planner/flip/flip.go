@@ -3,9 +3,9 @@ package flip
 import (
 	"context"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // maxTries bounds how often is decided anew.
@@ -14,7 +14,7 @@ const maxTries = 100
 // A Variant is what a decision is made from, as far as it is changed.
 type Variant struct {
 	Base, Head *bundle.Bundle
-	Settings   *integration.Settings
+	Settings   *settings.Settings
 }
 
 // A Case is the decision about an integration, and what it was made from.

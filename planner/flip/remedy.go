@@ -8,6 +8,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A remedy is a change of the definition on both sides, or of the settings, that may make a
@@ -50,23 +51,23 @@ func (f *finder) remedies(observed plan.Observed) []remedy {
 		out = f.schemaRemedies(d, observed)
 	}
 	it := f.Settings.For(f.Decision.Name)
-	set := func(text string, change func(*integration.Integration)) {
+	set := func(text string, change func(*settings.Integration)) {
 		other := it
 		change(&other)
 		out = append(out, remedy{fmt.Sprintf(text, "integrations."+f.Decision.Name), func() (Variant, error) {
 			return Variant{Base: f.Base, Head: f.Head, Settings: f.Settings.With(other)}, nil
 		}})
 	}
-	if it.ListOrder != integration.OrderSignificant {
-		set(`set %s.list_order to "significant" in the settings`, func(it *integration.Integration) {
-			it.ListOrder, it.ListOrderSet = integration.OrderSignificant, true
+	if it.ListOrder != settings.OrderSignificant {
+		set(`set %s.list_order to "significant" in the settings`, func(it *settings.Integration) {
+			it.ListOrder, it.ListOrderSet = settings.OrderSignificant, true
 		})
 	}
-	set("take %s.resources out of the settings", func(it *integration.Integration) { it.Resources = integration.Resources{} })
-	set(`set %s.reuse to "none" in the settings`, func(it *integration.Integration) { it.Reuse = 0 })
-	set(`set %s.trace to "none" in the settings`, func(it *integration.Integration) { it.Trace = integration.TraceNone })
-	set("take %s.shards out of the settings", func(it *integration.Integration) { it.Shards = nil })
-	set("take %s.queries and shards out of the settings", func(it *integration.Integration) { it.Queries, it.Shards = nil, nil })
+	set("take %s.resources out of the settings", func(it *settings.Integration) { it.Resources = settings.Resources{} })
+	set(`set %s.reuse to "none" in the settings`, func(it *settings.Integration) { it.Reuse = 0 })
+	set(`set %s.trace to "none" in the settings`, func(it *settings.Integration) { it.Trace = settings.TraceNone })
+	set("take %s.shards out of the settings", func(it *settings.Integration) { it.Shards = nil })
+	set("take %s.queries and shards out of the settings", func(it *settings.Integration) { it.Queries, it.Shards = nil, nil })
 	if ok {
 		out = append(out, remedy{fmt.Sprintf("set pr_check.always_run to true in the definition %s", d.Path), func() (Variant, error) {
 			return f.onBoth([]unit{f.definitionUnit(d, "/pr_check/always_run", true)})

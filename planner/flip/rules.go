@@ -7,6 +7,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // rules finds what the definition or the settings would have to say so that the integration
@@ -23,17 +24,17 @@ func (f *finder) rules(ctx context.Context) []plan.Flip {
 	it := f.Settings.For(f.Decision.Name)
 	switch {
 	case f.Decision.Code == plan.CodeResourceChanged:
-		it.Resources = integration.NewResources()
+		it.Resources = settings.NewResources()
 		return f.settings(ctx, "resources", `"none"`, f.Settings.With(it))
-	case it.ListOrder == integration.OrderSignificant && f.Decision.Rung != plan.RungDefinition:
-		it.ListOrder, it.ListOrderSet = integration.OrderIgnored, true
+	case it.ListOrder == settings.OrderSignificant && f.Decision.Rung != plan.RungDefinition:
+		it.ListOrder, it.ListOrderSet = settings.OrderIgnored, true
 		return f.settings(ctx, "list_order", `"ignored"`, f.Settings.With(it))
 	}
 	return nil
 }
 
 // settings finds out whether the integration would be skipped by other settings.
-func (f *finder) settings(ctx context.Context, key, to string, s *integration.Settings) []plan.Flip {
+func (f *finder) settings(ctx context.Context, key, to string, s *settings.Settings) []plan.Flip {
 	c := plan.FlipChange{Part: plan.PartSettings, Path: f.Settings.File, Field: "integrations." + f.Decision.Name + "." + key, To: to}
 	found, ok := reduce(ctx, f, []plan.FlipChange{c}, func([]plan.FlipChange) (Variant, error) {
 		return Variant{Base: f.Base, Head: f.Head, Settings: s}, nil

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -29,11 +29,11 @@ type answers struct {
 }
 
 // ask answers a query on both sides.
-func (c *prover) ask(ctx context.Context, q query, order integration.ListOrder) answers {
+func (c *prover) ask(ctx context.Context, q query, order settings.ListOrder) answers {
 	key := fmt.Sprintf("%d%s", order, q.request.JSON())
 	a, known := c.answered[key]
 	if !known {
-		if a, known = c.answered[fmt.Sprintf("%d%s", integration.OrderIgnored, q.request.JSON())]; !known || a.failed || a.doubt != "" {
+		if a, known = c.answered[fmt.Sprintf("%d%s", settings.OrderIgnored, q.request.JSON())]; !known || a.failed || a.doubt != "" {
 			a = c.evaluate(ctx, q, order)
 		}
 		a.lost, a.added = writer{order}.difference(a.base, a.head)
@@ -47,7 +47,7 @@ func (c *prover) ask(ctx context.Context, q query, order integration.ListOrder) 
 // evaluate answers a query on both sides as a whole. An error may hide that something
 // differs. When both sides have the same errors, the elements of the answers are compared
 // one by one; where that cannot be done, an error is a doubt.
-func (c *prover) evaluate(ctx context.Context, q query, order integration.ListOrder) answers {
+func (c *prover) evaluate(ctx context.Context, q query, order settings.ListOrder) answers {
 	onBase, err := c.base.compile(q.request)
 	if err != nil {
 		return answers{doubt: fmt.Sprintf("query %s: base rejects it: %v", q.name, err)}
@@ -64,7 +64,7 @@ func (c *prover) evaluate(ctx context.Context, q query, order integration.ListOr
 		return a
 	case !slices.Equal(before, after):
 		a.doubt = fmt.Sprintf("query %s: the sides answer with different errors", q.name)
-	case len(c.changed.types) > 0 || c.changed.unsure || order == integration.OrderSignificant || slices.ContainsFunc(a.roots, isOpaque):
+	case len(c.changed.types) > 0 || c.changed.unsure || order == settings.OrderSignificant || slices.ContainsFunc(a.roots, isOpaque):
 		a.doubt = fmt.Sprintf("query %s: base and head answer with errors: %s", q.name, before[0])
 	case c.base.server == nil:
 		a.base, a.head, a.byElement = c.base.elements(ctx, onBase), c.head.elements(ctx, onHead), true

@@ -3,8 +3,8 @@ package proof
 import (
 	"context"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // assumed lists what a decision that leaves something out rests on without a proof. Something may
@@ -46,12 +46,12 @@ func (o dossier) restsOnRuns() bool {
 func (o dossier) restsOnOrder(ctx context.Context) bool {
 	switch d := o.decision; {
 	case d.Evidence.Reused > 0:
-		return o.seen != nil && o.seen.order == integration.OrderIgnored
-	case o.restsOnRuns() || o.compared == nil || o.compared.order != integration.OrderIgnored || d.Code == plan.CodeSameBundle:
+		return o.seen != nil && o.seen.order == settings.OrderIgnored
+	case o.restsOnRuns() || o.compared == nil || o.compared.order != settings.OrderIgnored || d.Code == plan.CodeSameBundle:
 		return false
 	}
 	ordered := *o.compared
-	ordered.order = integration.OrderSignificant
+	ordered.order = settings.OrderSignificant
 	lost, added, doubt := o.differences(ctx, ordered)
 	w := writer{ordered.order}
 	switch {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state/dependence"
 )
 
@@ -242,7 +242,7 @@ func (c changes) reached(b dependence.Beyond) []string {
 }
 
 // readable returns the changed resources that an integration may ask for by their path.
-func (c changes) readable(s *integration.Settings, may integration.Resources) []string {
+func (c changes) readable(s *settings.Settings, may settings.Resources) []string {
 	var out []string
 	for _, f := range c.files {
 		if f.resource && !isIgnored(s, f) && (c.unsure || may.Allow(f.path)) {
@@ -253,6 +253,6 @@ func (c changes) readable(s *integration.Settings, may integration.Resources) []
 }
 
 // isIgnored tells whether a file lies under paths.ignore.
-func isIgnored(s *integration.Settings, f file) bool {
-	return slices.ContainsFunc(s.Ignore, func(g integration.Glob) bool { return g.Match(f.repo()) })
+func isIgnored(s *settings.Settings, f file) bool {
+	return slices.ContainsFunc(s.Ignore, func(g settings.Glob) bool { return g.Match(f.repo()) })
 }

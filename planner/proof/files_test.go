@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // An evidence is head's files, and what runs read.
@@ -99,7 +99,7 @@ func TestUnknownFiles(t *testing.T) {
 		{"declared", none, nil, true}, {"declared", some, nil, true}, {"declared", any, nil, false}, {"declared", none, edit, false},
 		{digest, any, nil, true}, {"all:sha256:0", any, nil, false}, {digest, none, nil, false}, {digest, some, nil, false}, {digest, any, edit, false},
 	} {
-		s, err := integration.ReadSettings("prcheck.yaml", []byte(tt.settings))
+		s, err := settings.Read("prcheck.yaml", []byte(tt.settings))
 		if err != nil {
 			t.Fatal(err)
 		}

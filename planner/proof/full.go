@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // everyShard holds that a full run, divided into shards, has a task for each shard that one
@@ -43,7 +43,7 @@ func (o dossier) shardKeys(ctx context.Context) (keys []string, why string) {
 	switch {
 	case shards == nil:
 		return nil, "it has no shards"
-	case shards.Strategy != integration.StrategyNone:
+	case shards.Strategy != settings.StrategyNone:
 		return o.keysByStrategy(shards.Strategy.String())
 	case o.state == nil:
 		return nil, "nothing tells its shards"
@@ -79,7 +79,7 @@ var kinds = map[string]struct {
 
 // keysByStrategy returns the keys of the datafiles that are shards on one of the sides.
 func (o dossier) keysByStrategy(strategy string) (keys []string, why string) {
-	if strategy == integration.StrategyManaged.String() {
+	if strategy == settings.StrategyManaged.String() {
 		strategy = o.deployedBy()
 	}
 	kind, ok := kinds[strategy]

@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/trace"
 )
@@ -22,7 +23,7 @@ type Input struct {
 	// BaseServer and HeadServer answer in place of the embedded engine, when the bundles are
 	// those of a live server.
 	BaseServer, HeadServer Answerer
-	Settings               *integration.Settings
+	Settings               *settings.Settings
 	ReadQuery              func(path string) ([]byte, error) // of a query file that the settings name
 	Natives                []integration.DryRunner
 	Edited                 func(integration string) []string // edits of head to its rules; nil: there are none
@@ -198,7 +199,7 @@ type subject struct {
 	name       string
 	base, head *definition // nil on a side that does not define it
 	use        *definition // that it is run by: base's if it has a pr_check there
-	settings   integration.Integration
+	settings   settings.Integration
 	edits      []string
 	native     bool
 	state      *desired // how its desired state is told; nil when nothing tells it

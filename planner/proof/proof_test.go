@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner/proof"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -56,8 +56,8 @@ func (given) Task(name, shard string) plan.Task {
 }
 
 // input returns the input of a change of all emails, with settings for "it".
-func input(settings string, tasks given) proof.Input {
-	s, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nexec: {argv: [run, '{shard_args}']}\n"+settings))
+func input(rules string, tasks given) proof.Input {
+	s, err := settings.Read("prcheck.yaml", []byte("version: 1\nexec: {argv: [run, '{shard_args}']}\n"+rules))
 	if err != nil {
 		panic(err)
 	}

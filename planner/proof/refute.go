@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A dossier is the decision about one integration, with all that must run.
@@ -60,7 +60,7 @@ func (c *prover) afterState(ctx context.Context, i *subject, state desired, belo
 // own comparison may not see, or when its desired state is known to differ.
 func (o dossier) earlyExit(context.Context) string {
 	for _, t := range o.tasks() {
-		early := slices.Contains(t.When, string(integration.EarlyExit)) || slices.Contains(t.When, string(integration.AffectedOnly))
+		early := slices.Contains(t.When, string(settings.EarlyExit)) || slices.Contains(t.When, string(settings.AffectedOnly))
 		if early && !o.need.endsEarly {
 			return fmt.Sprintf("its task %q may end early, though it must run to its end", t.ID)
 		}

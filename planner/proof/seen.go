@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -68,7 +68,7 @@ func digestFile(f *bundle.File) string {
 }
 
 // digestRule digests the files that a paths rule covers.
-func digestRule(rule integration.Rule, b *bundle.Bundle) string {
+func digestRule(rule settings.Rule, b *bundle.Bundle) string {
 	var all strings.Builder
 	for _, section := range []struct {
 		folder string
@@ -115,7 +115,7 @@ func (c *prover) statesSeen(ctx context.Context, d *desired, shard string) (stri
 		parts[0], parts[1], parts[2] = append(parts[0], a.base), append(parts[1], lost), append(parts[2], added)
 	}
 	texts := []string{hash(asked...)}
-	if shard == "" || d.shards == nil || len(d.shards.By) == 0 || d.order == integration.OrderSignificant {
+	if shard == "" || d.shards == nil || len(d.shards.By) == 0 || d.order == settings.OrderSignificant {
 		for _, documents := range parts {
 			texts = append(texts, w.digest(documents))
 		}
@@ -129,7 +129,7 @@ func (c *prover) statesSeen(ctx context.Context, d *desired, shard string) (stri
 }
 
 // splitOnce splits the documents of a state for its shards.
-func (c *prover) splitOnce(key []string, parts [3]list, selectors []integration.Selector) [3]tree {
+func (c *prover) splitOnce(key []string, parts [3]list, selectors []settings.Selector) [3]tree {
 	trees, known := c.trees[hash(key...)]
 	if !known {
 		for i := range parts {
@@ -142,9 +142,9 @@ func (c *prover) splitOnce(key []string, parts [3]list, selectors []integration.
 
 // seenDifference returns what head lost of an answer, and what it added. Where only whole answers
 // count, these are the whole answers.
-func (c *prover) seenDifference(a answers, order integration.ListOrder) (lost, added any) {
+func (c *prover) seenDifference(a answers, order settings.ListOrder) (lost, added any) {
 	isOpaque := func(r *gql.Root) bool { return r.Kind == gql.RootOpaque }
-	if len(c.changed.types) > 0 || c.changed.unsure || order == integration.OrderSignificant || slices.ContainsFunc(a.roots, isOpaque) {
+	if len(c.changed.types) > 0 || c.changed.unsure || order == settings.OrderSignificant || slices.ContainsFunc(a.roots, isOpaque) {
 		return a.base, a.head
 	}
 	onBase, _ := a.lost.(object)

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // An attribution finds the shards to which the difference of two desired states belongs. For
@@ -17,7 +17,7 @@ type attribution struct {
 	writer
 }
 
-func newAttribution(selectors []integration.Selector, w writer) attribution {
+func newAttribution(selectors []settings.Selector, w writer) attribution {
 	a := attribution{writer: w}
 	for _, s := range selectors {
 		a.ways = append(a.ways, s.Steps)
@@ -26,7 +26,7 @@ func newAttribution(selectors []integration.Selector, w writer) attribution {
 }
 
 // sameElsewhere tells whether two desired states are the same without what belongs to the shards of some keys alone.
-func sameElsewhere(base, head list, selectors []integration.Selector, keys []string, w writer) bool {
+func sameElsewhere(base, head list, selectors []settings.Selector, keys []string, w writer) bool {
 	a, left := newAttribution(selectors, w), map[string]bool{}
 	for _, k := range keys {
 		left[k] = true
@@ -36,7 +36,7 @@ func sameElsewhere(base, head list, selectors []integration.Selector, keys []str
 
 // attribute returns the keys of the shards that differ, sorted, or why the difference is not
 // that of single shards.
-func attribute(base, head list, selectors []integration.Selector, w writer) (keys []string, why string) {
+func attribute(base, head list, selectors []settings.Selector, w writer) (keys []string, why string) {
 	a := newAttribution(selectors, w)
 	const nobody = "" // no shard has this key, so it sees what every shard sees
 	if a.view(base, nobody) != a.view(head, nobody) {
@@ -55,10 +55,10 @@ func attribute(base, head list, selectors []integration.Selector, w writer) (key
 }
 
 // A way is what is left of the steps of a selector.
-type way []integration.Step
+type way []settings.Step
 
 // onward returns the ways that lead on through a step.
-func onward(ways []way, kind integration.StepKind, name string) []way {
+func onward(ways []way, kind settings.StepKind, name string) []way {
 	var out []way
 	for _, w := range ways {
 		if w[0].Kind == kind && w[0].Name == name {
@@ -81,7 +81,7 @@ type part struct {
 func look(v any, ways []way) part {
 	p := part{keys: map[string]bool{}}
 	for _, w := range ways {
-		if slices.ContainsFunc(w, func(s integration.Step) bool { return s.Kind != integration.Field }) {
+		if slices.ContainsFunc(w, func(s settings.Step) bool { return s.Kind != settings.Field }) {
 			p.inner = append(p.inner, w)
 			continue
 		}
@@ -125,10 +125,10 @@ func rebuild(v any, ways []way, f func(any, []way) (any, bool)) any {
 	}
 	switch v := v.(type) {
 	case object:
-		wild := onward(ways, integration.Members, "")
+		wild := onward(ways, settings.Members, "")
 		out := object{}
 		for name, m := range v {
-			named := onward(ways, integration.Field, name)
+			named := onward(ways, settings.Field, name)
 			if len(wild) == 0 {
 				out[name] = rebuild(m, named, f)
 			} else if m, keep := f(m, slices.Concat(wild, named)); keep {
@@ -137,7 +137,7 @@ func rebuild(v any, ways []way, f func(any, []way) (any, bool)) any {
 		}
 		return out
 	case list:
-		wild := onward(ways, integration.Items, "")
+		wild := onward(ways, settings.Items, "")
 		if len(wild) == 0 {
 			return v
 		}

@@ -12,18 +12,19 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A desired tells how the desired state of an integration is found.
 type desired struct {
 	queries []query
 	native  integration.StateFunc // when there are no queries
-	shards  *integration.Shards
-	order   integration.ListOrder
+	shards  *settings.Shards
+	order   settings.ListOrder
 }
 
 // declared returns the desired state that an integration declares; nil when it declares none.
-func (c *prover) declared(it integration.Integration) (*desired, error) {
+func (c *prover) declared(it settings.Integration) (*desired, error) {
 	if len(it.Queries) == 0 {
 		return nil, nil
 	}
@@ -40,7 +41,7 @@ func (c *prover) declared(it integration.Integration) (*desired, error) {
 
 // nativeState returns the desired state of a native integration. Queries and shards of the
 // settings go before its own.
-func nativeState(it integration.Integration, n integration.DryRunner, declared *desired) *desired {
+func nativeState(it settings.Integration, n integration.DryRunner, declared *desired) *desired {
 	state := integration.StateOf(n, it)
 	if state == nil || declared != nil {
 		return declared
@@ -49,7 +50,7 @@ func nativeState(it integration.Integration, n integration.DryRunner, declared *
 	if sharder, ok := integration.AsSharder(n); ok && d.shards == nil {
 		shards := sharder.Shards()
 		if shards.Max == 0 {
-			shards.Max = integration.DefaultMaxShards
+			shards.Max = settings.DefaultMaxShards
 		}
 		d.shards = &shards
 	}

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A writer writes plain values as texts that are the same for equal values: the order of
 // keys never counts, and that of lists only if the settings say so.
-type writer struct{ order integration.ListOrder }
+type writer struct{ order settings.ListOrder }
 
 // write returns the text of a value.
 func (w writer) write(v any) string { return string(w.append(nil, v)) }
@@ -49,7 +49,7 @@ func (w writer) append(out []byte, v any) []byte {
 
 // sorted returns texts in a fixed order, unless their order counts.
 func (w writer) sorted(texts []string) []string {
-	if w.order == integration.OrderIgnored {
+	if w.order == settings.OrderIgnored {
 		texts = slices.Sorted(slices.Values(texts))
 	}
 	return texts
@@ -72,7 +72,7 @@ func (w writer) difference(base, head any) (lost, added any) {
 	}
 	was, ok := base.(object)
 	is, too := head.(object)
-	if !ok || !too || w.order == integration.OrderSignificant {
+	if !ok || !too || w.order == settings.OrderSignificant {
 		return base, head
 	}
 	was, is = maps.Clone(was), maps.Clone(is)

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -30,7 +30,7 @@ func (c *prover) byTraces(ctx context.Context, i *subject, below need) (n need, 
 	case lifts(whole):
 		n = skip(plan.RungState, plan.CodeSameAnswers)
 		return n, lifts, nil
-	case len(i.edits) > 0, it.Shards != nil && it.Shards.Strategy != integration.StrategyNone, it.Trace != integration.TraceStatic, len(traces) == 0:
+	case len(i.edits) > 0, it.Shards != nil && it.Shards.Strategy != settings.StrategyNone, it.Trace != settings.TraceStatic, len(traces) == 0:
 		return below, lifts, nil
 	}
 	if recorded = recordedState(it, traces[0]); recorded == nil {
@@ -43,10 +43,10 @@ func (c *prover) byTraces(ctx context.Context, i *subject, below need) (n need, 
 
 // mayTrace tells whether traces of an integration may show anything.
 func (c *prover) mayTrace(ctx context.Context, i *subject) bool {
-	if c.Traces == nil || i.native || i.settings.Trace == integration.TraceNone {
+	if c.Traces == nil || i.native || i.settings.Trace == settings.TraceNone {
 		return false
 	}
-	return i.settings.Trace != integration.TraceStatic || c.Traces.Broken(ctx, i.name) == ""
+	return i.settings.Trace != settings.TraceStatic || c.Traces.Broken(ctx, i.name) == ""
 }
 
 // load returns the traces of a task.
@@ -73,7 +73,7 @@ func (c *prover) shows(ctx context.Context, i *subject, t *trace.Trace, exactly 
 		base := c.digest(ctx, c.base, r)
 		return base != "" && base == c.digest(ctx, c.head, r)
 	}
-	return every(t.Requests, asThen) || !exactly && i.settings.Trace == integration.TraceStatic && every(t.Requests, alike)
+	return every(t.Requests, asThen) || !exactly && i.settings.Trace == settings.TraceStatic && every(t.Requests, alike)
 }
 
 func every[T any](items []T, ok func(T) bool) bool {
@@ -103,8 +103,8 @@ func (c *prover) digest(ctx context.Context, s *side, r trace.Request) string {
 
 // recordedState returns the desired state that the queries of a trace tell; nil when they
 // cannot be used.
-func recordedState(it integration.Integration, t *trace.Trace) *desired {
-	d := &desired{shards: it.Shards, order: integration.OrderSignificant}
+func recordedState(it settings.Integration, t *trace.Trace) *desired {
+	d := &desired{shards: it.Shards, order: settings.OrderSignificant}
 	if it.ListOrderSet {
 		d.order = it.ListOrder
 	}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A tree is a desired state as shards see it, when the order of lists does not count.
@@ -30,13 +30,13 @@ type splitter struct {
 }
 
 // newTree takes the nodes out of documents.
-func newTree(documents list, selectors []integration.Selector) tree {
-	s := splitter{writer: writer{integration.OrderIgnored}}
+func newTree(documents list, selectors []settings.Selector) tree {
+	s := splitter{writer: writer{settings.OrderIgnored}}
 	var ways []way
 	wild := false
 	for _, by := range selectors {
 		ways = append(ways, by.Steps)
-		wild = wild || by.Steps[0].Kind != integration.Field
+		wild = wild || by.Steps[0].Kind != settings.Field
 	}
 	rests := map[string]string{}
 	var t tree
@@ -51,7 +51,7 @@ func newTree(documents list, selectors []integration.Selector) tree {
 		}
 		rests[s.document] = "{}"
 		for _, key := range sortedKeys(o) {
-			rest, parts := s.split(o[key], onward(ways, integration.Field, key), quoted(key))
+			rest, parts := s.split(o[key], onward(ways, settings.Field, key), quoted(key))
 			rests[s.document+"."+key] = rest
 			t.parts = append(t.parts, parts...)
 		}
@@ -76,12 +76,12 @@ func (s *splitter) split(v any, ways []way, place string) (rest string, parts []
 	}
 	switch v := v.(type) {
 	case object:
-		wild := onward(ways, integration.Members, "")
+		wild := onward(ways, settings.Members, "")
 		if len(ways) == 0 {
 			break
 		}
 		for _, key := range sortedKeys(v) {
-			label, named := strconv.Quote(key), onward(ways, integration.Field, key)
+			label, named := strconv.Quote(key), onward(ways, settings.Field, key)
 			if len(wild) > 0 {
 				add(v[key], slices.Concat(wild, named), place+".*", label, label+":")
 				continue
@@ -91,7 +91,7 @@ func (s *splitter) split(v any, ways []way, place string) (rest string, parts []
 		}
 		return "{" + strings.Join(left, ",") + "}", parts
 	case list:
-		wild := onward(ways, integration.Items, "")
+		wild := onward(ways, settings.Items, "")
 		if len(wild) == 0 {
 			break
 		}

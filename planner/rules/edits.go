@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/world"
 )
 
@@ -39,7 +40,7 @@ func (e Edits) OnlyFiles(integration string, edits []string) bool {
 // Settings are the settings of a plan and where they come from: base, head's own files, or
 // outside of the repository.
 type Settings struct {
-	*integration.Settings
+	*settings.Settings
 	Path    string // in the repository; "" when they are not those of a revision
 	Commit  string // the revision
 	Missing bool   // the revision has no such file, so the settings say nothing
@@ -84,7 +85,7 @@ type Input struct {
 	// Reads returns which files the runs of an integration read; nil: that is not known.
 	Reads func(integration string) Reads
 	// CanPlan tells why no plan can be made of head with these settings; nil when it can.
-	CanPlan func(head *integration.Settings, readQuery func(path string) ([]byte, error)) error
+	CanPlan func(head *settings.Settings, readQuery func(path string) ([]byte, error)) error
 }
 
 // FindEdits finds what head edits of the rules by which it is planned, if base and head are
@@ -147,8 +148,8 @@ type finder struct {
 	unsure  bool                // links may lead to any changed path
 	// programs are the programs of integrations, see programOf.
 	programs map[string]*program
-	other    *integration.Settings // those of the other side; nil when it has none, or they cannot be read
-	general  []string              // edits that concern every integration
+	other    *settings.Settings // those of the other side; nil when it has none, or they cannot be read
+	general  []string           // edits that concern every integration
 	notes    []string
 }
 
@@ -174,7 +175,7 @@ func (f *finder) compareSettings() {
 		f.general = append(f.general, base.Path+", which head adds")
 		return
 	case err == nil:
-		f.other, err = integration.ReadSettings(base.Path, raw)
+		f.other, err = settings.Read(base.Path, raw)
 	}
 	switch {
 	case err != nil:
@@ -196,7 +197,7 @@ func (f *finder) compareOwnSettings() {
 		f.general = append(f.general, name+", which head adds")
 		return
 	case err == nil:
-		f.other, err = integration.ReadSettings(name, raw)
+		f.other, err = settings.Read(name, raw)
 	}
 	if err != nil {
 		f.other = nil
@@ -252,10 +253,10 @@ func (f *finder) followLinks() error {
 
 // changedPrograms lists the changed files that the command of an integration may use. The
 // command starts with them as head has them.
-func (f *finder) changedPrograms(it integration.Integration) []string {
+func (f *finder) changedPrograms(it settings.Integration) []string {
 	var out []string
 	more := 0
-	if it.Reads == integration.ReadsStrict && f.isUnread(it) {
+	if it.Reads == settings.ReadsStrict && f.isUnread(it) {
 		out = append(out, "files that nobody has recorded yet (reads: strict)")
 	}
 	for _, p := range f.paths {
@@ -274,8 +275,8 @@ func (f *finder) changedPrograms(it integration.Integration) []string {
 }
 
 // isQuery reports whether a path is that of a query file of an integration.
-func (f *finder) isQuery(it integration.Integration, p string) bool {
-	return slices.ContainsFunc(it.Queries, func(q integration.QueryFile) bool { return f.besideSettings(q.Path) == p })
+func (f *finder) isQuery(it settings.Integration, p string) bool {
+	return slices.ContainsFunc(it.Queries, func(q settings.QueryFile) bool { return f.besideSettings(q.Path) == p })
 }
 
 // printable returns a path of head as it can stand in a sentence.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/planner/rules"
+	"github.com/app-sre/prcheck/settings"
 )
 
 const settingsText = `version: 1
@@ -52,9 +52,9 @@ func compared(base, head fstest.MapFS) *rules.Comparison {
 	return c
 }
 
-func parse(t *testing.T, text string) *integration.Settings {
+func parse(t *testing.T, text string) *settings.Settings {
 	t.Helper()
-	s, err := integration.ReadSettings("ci/prcheck.yaml", []byte(text))
+	s, err := settings.Read("ci/prcheck.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestEditsOfUnnamedPrograms(t *testing.T) {
 		edits, err := rules.FindEdits(rules.Input{
 			Settings: rules.Settings{Settings: parse(t, base["ci/prcheck.yaml"]), Path: "ci/prcheck.yaml"}, IsData: isData,
 			Compare: func() (*rules.Comparison, error) { return compared(files(base), files(head)), nil },
-			CanPlan: func(*integration.Settings, func(string) ([]byte, error)) error { return nil },
+			CanPlan: func(*settings.Settings, func(string) ([]byte, error)) error { return nil },
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -155,12 +155,12 @@ func TestFindEdits(t *testing.T) {
 			base := rules.Settings{Settings: parse(t, settingsText), Path: "ci/prcheck.yaml", Commit: commit, Missing: tt.missing}
 			if tt.missing {
 				delete(baseTexts, "ci/prcheck.yaml")
-				base.Settings = &integration.Settings{}
+				base.Settings = &settings.Settings{}
 			}
 			edits, err := rules.FindEdits(rules.Input{
 				Settings: base, CIFile: tt.ciFile, IsData: isData,
 				Compare: func() (*rules.Comparison, error) { return compared(files(baseTexts), files(headTexts)), nil },
-				CanPlan: func(*integration.Settings, func(string) ([]byte, error)) error { return tt.planned },
+				CanPlan: func(*settings.Settings, func(string) ([]byte, error)) error { return tt.planned },
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -187,7 +187,7 @@ func TestFindEditsReadsQueriesOfHead(t *testing.T) {
 		Settings: rules.Settings{Settings: parse(t, settingsText), Path: "ci/prcheck.yaml"},
 		IsData:   isData,
 		Compare:  func() (*rules.Comparison, error) { return compared(files(baseFiles()), files(head)), nil },
-		CanPlan: func(_ *integration.Settings, read func(string) ([]byte, error)) (err error) {
+		CanPlan: func(_ *settings.Settings, read func(string) ([]byte, error)) (err error) {
 			text, err = read("queries/dns.graphql")
 			return err
 		},

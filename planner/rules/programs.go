@@ -11,7 +11,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // The bounds of the files that must be read for the digests of programs.
@@ -40,9 +40,9 @@ type File struct {
 // use, or returns "" when the settings say that it uses none. A command can use a file
 // without naming it: Python imports modules, and make reads a Makefile. So by default all
 // files count. Each file is read once. The error names a file whose content cannot be known.
-func (at Workplace) Programs() func(integration.Programs) (string, error) {
+func (at Workplace) Programs() func(settings.Programs) (string, error) {
 	d := at.newDigester()
-	return func(p integration.Programs) (string, error) {
+	return func(p settings.Programs) (string, error) {
 		if p.None {
 			return "", nil
 		}
@@ -61,7 +61,7 @@ func (at Workplace) Programs() func(integration.Programs) (string, error) {
 
 // Selected returns a function that lists the files that the command of an integration may use,
 // sorted, with the modes and ids of their contents.
-func (at Workplace) Selected() func(integration.Programs) ([]File, error) {
+func (at Workplace) Selected() func(settings.Programs) ([]File, error) {
 	return at.newDigester().selected
 }
 
@@ -96,7 +96,7 @@ var (
 
 // digest digests the files that a command may use. The digest does not depend on where the
 // repository is.
-func (d *programDigester) digest(p integration.Programs) (string, error) {
+func (d *programDigester) digest(p settings.Programs) (string, error) {
 	files, err := d.selected(p)
 	if err != nil {
 		return "", err
@@ -109,7 +109,7 @@ func (d *programDigester) digest(p integration.Programs) (string, error) {
 }
 
 // selected lists the files that a command may use and that are there, with their ids.
-func (d *programDigester) selected(p integration.Programs) ([]File, error) {
+func (d *programDigester) selected(p settings.Programs) ([]File, error) {
 	listed, err := d.list()
 	if err != nil {
 		return nil, err

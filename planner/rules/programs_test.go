@@ -7,8 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/planner/rules"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // files returns a tree of files with these texts.
@@ -32,9 +32,9 @@ func all(tree fstest.MapFS) func() ([]rules.File, error) {
 }
 
 // selected parses the settings of an integration.
-func selected(t *testing.T, text string) integration.Programs {
+func selected(t *testing.T, text string) settings.Programs {
 	t.Helper()
-	s, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\n"+text))
+	s, err := settings.Read("prcheck.yaml", []byte("version: 1\n"+text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,10 +161,10 @@ func TestProgramsInDoubt(t *testing.T) {
 	}
 	broken := errors.New("git is not installed")
 	list := func() ([]rules.File, error) { return nil, broken }
-	if got, err := (rules.Workplace{Files: tree, List: list}).Programs()(integration.Programs{}); !errors.Is(err, broken) || got != "" {
+	if got, err := (rules.Workplace{Files: tree, List: list}).Programs()(settings.Programs{}); !errors.Is(err, broken) || got != "" {
 		t.Errorf("got %q, %v, want %v", got, err, broken)
 	}
-	if got, err := (rules.Workplace{Files: tree, List: list}).Programs()(integration.Programs{None: true}); err != nil || got != "" {
+	if got, err := (rules.Workplace{Files: tree, List: list}).Programs()(settings.Programs{None: true}); err != nil || got != "" {
 		t.Errorf("without programs: got %q, %v", got, err)
 	}
 }

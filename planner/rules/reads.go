@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Reads are the files that runs of an integration read, as they are remembered.
@@ -54,7 +55,7 @@ func (f *finder) listings(p string) []string {
 
 // isUnread reports whether nobody knows which files an integration reads, although its command
 // may use files of the repository, and some of these changed.
-func (f *finder) isUnread(it integration.Integration) bool {
+func (f *finder) isUnread(it settings.Integration) bool {
 	if _, isNative := integration.FindNative(f.Natives, it); isNative {
 		return false
 	}
@@ -66,7 +67,7 @@ func (f *finder) isUnread(it integration.Integration) bool {
 // program, and so does a run that has read it. As long as no run was recorded, the texts of a
 // program that lives in the repository tell whether it may find a new file, or open a file of the
 // data.
-func (f *finder) mayUse(it integration.Integration, p string) bool {
+func (f *finder) mayUse(it settings.Integration, p string) bool {
 	r := f.reads(it.Name)
 	if f.mayRead(r, p) {
 		return true

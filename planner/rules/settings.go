@@ -4,8 +4,8 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A Job is a job of GitLab that has head checked out, and whose settings are looked for.
@@ -27,7 +27,7 @@ func (j Job) Settings(name string) (string, error) {
 	switch {
 	case name == "":
 		return j.usualSettings()
-	case strings.HasPrefix(name, integration.FromBase), strings.HasPrefix(name, "git:"):
+	case strings.HasPrefix(name, settings.FromBase), strings.HasPrefix(name, "git:"):
 		return name, nil
 	}
 	file, inside := j.PathOf(name)
@@ -35,11 +35,11 @@ func (j Job) Settings(name string) (string, error) {
 		return name, nil
 	}
 	if info, err := j.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return integration.FromBase + file, nil
+		return settings.FromBase + file, nil
 	}
 	known, err := j.HasPath(file, j.Base, j.Head)
 	if known {
-		return integration.FromBase + file, err
+		return settings.FromBase + file, err
 	}
 	return name, err
 }
@@ -48,14 +48,14 @@ func (j Job) Settings(name string) (string, error) {
 // current folder, or else base's at the root of the repository. Outside of the repository it
 // is a file in the current folder.
 func (j Job) usualSettings() (string, error) {
-	file, inside := j.PathOf(integration.SettingsName)
-	if _, err := j.Lstat(integration.SettingsName); !inside && err == nil {
-		return integration.SettingsName, nil
+	file, inside := j.PathOf(settings.FileName)
+	if _, err := j.Lstat(settings.FileName); !inside && err == nil {
+		return settings.FileName, nil
 	}
 	if known, err := j.HasPath(file, j.Base); inside && known || err != nil {
-		return integration.FromBase + file, err
+		return settings.FromBase + file, err
 	}
-	return integration.FromBase + integration.SettingsName, nil
+	return settings.FromBase + settings.FileName, nil
 }
 
 // SettingsOfPlan returns the settings that a plan was made with: those that the user names,
@@ -66,7 +66,7 @@ func SettingsOfPlan[S interface{ Digest() string }](p *plan.Plan, name string, o
 	if name != "" || err == nil && first.Digest() == p.Config {
 		return first, err
 	}
-	if base, trouble := open(integration.FromBase + integration.SettingsName); trouble == nil && base.Digest() == p.Config {
+	if base, trouble := open(settings.FromBase + settings.FileName); trouble == nil && base.Digest() == p.Config {
 		return base, nil
 	}
 	return first, err

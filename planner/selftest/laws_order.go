@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 func checkSame(ctx context.Context, t *tester, base, head *bundle.Bundle) (finding, error) {
@@ -75,7 +75,7 @@ func checkOrder(ctx context.Context, t *tester, base, head *bundle.Bundle) (find
 		return f, err
 	}
 	counts := func(name string) bool {
-		return t.in.Settings.For(name).ListOrder == integration.OrderSignificant
+		return t.in.Settings.For(name).ListOrder == settings.OrderSignificant
 	}
 	g, err := t.compare(ctx, want, base, otherHead, "files and keys reversed on head", counts)
 	g.checked += f.checked
@@ -186,7 +186,7 @@ func checkLists(ctx context.Context, t *tester, base, _ *bundle.Bundle) (finding
 	}
 	for _, name := range sortedNames(got) {
 		it, d := t.in.Settings.For(name), got[name]
-		if len(it.Queries) == 0 || it.ListOrder == integration.OrderSignificant || len(d.Evidence.Doubts) > 0 {
+		if len(it.Queries) == 0 || it.ListOrder == settings.OrderSignificant || len(d.Evidence.Doubts) > 0 {
 			continue
 		}
 		f.checked++

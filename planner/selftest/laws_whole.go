@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/rules"
@@ -80,7 +81,7 @@ func checkProof(ctx context.Context, t *tester, base, head *bundle.Bundle) (find
 func (t *tester) defined(base, head *bundle.Bundle) (all, disabled map[string]bool, err error) {
 	all, disabled = map[string]bool{}, map[string]bool{}
 	for _, b := range []*bundle.Bundle{base, head} {
-		definitions, err := t.in.Settings.List(b)
+		definitions, err := integration.List(b, t.in.Settings)
 		if err != nil {
 			return nil, nil, err
 		}

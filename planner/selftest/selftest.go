@@ -188,11 +188,11 @@ func byName(p *plan.Plan) map[string]plan.Decision {
 // unedited returns the names of the integrations that both sides define in the same way,
 // sorted.
 func (t *tester) unedited(base, head *bundle.Bundle) ([]string, error) {
-	before, err := t.in.Settings.List(base)
+	before, err := integration.List(base, t.in.Settings)
 	if err != nil {
 		return nil, err
 	}
-	after, err := t.in.Settings.List(head)
+	after, err := integration.List(head, t.in.Settings)
 	if err != nil {
 		return nil, err
 	}

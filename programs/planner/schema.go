@@ -3,8 +3,8 @@ package planner
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/settings"
 )
 
 func schemaCommand(env cli.Env) *cobra.Command {
@@ -26,7 +26,7 @@ not know that a pattern must be a regular expression.`,
 		Example: `  planner schema settings > prcheck.schema.json`,
 		Args:    cli.Takes(),
 		RunE: func(*cobra.Command, []string) error {
-			raw, err := integration.SettingsSchema()
+			raw, err := settings.Schema()
 			if err != nil {
 				return err
 			}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/selftest"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A server that serves something else than the files breaks the law of sources; the real one
@@ -21,7 +21,7 @@ func TestSelftestServed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := planner.Input{Base: base, Head: head, Settings: &integration.Settings{}}
+	in := planner.Input{Base: base, Head: head, Settings: &settings.Settings{}}
 	for _, c := range []struct {
 		name   string
 		open   func(ctx context.Context, base, head *bundle.Bundle) (selftest.Opened, error)

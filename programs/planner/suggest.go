@@ -81,7 +81,7 @@ func definition(ctx context.Context, env cli.Env, ref, config, name string) (int
 	if err != nil {
 		return integration.Definition{}, err
 	}
-	list, err := settings.List(b)
+	list, err := integration.List(b, settings.Settings)
 	if err != nil {
 		return integration.Definition{}, cli.Invalid(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
@@ -46,7 +47,7 @@ func writeProofPage(ctx context.Context, env cli.Env, name string, opened *chang
 func proofSubjects(in planner.Input, r proof.Report) (map[string]proofs.Subject, error) {
 	out := map[string]proofs.Subject{}
 	for _, side := range []*bundle.Bundle{in.Base, in.Head} {
-		definitions, err := in.Settings.List(side)
+		definitions, err := integration.List(side, in.Settings)
 		if err != nil {
 			return nil, err
 		}

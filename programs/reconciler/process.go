@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/internal/shellwords"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // processMetrics is the address at which the process of a deployment serves metrics.
@@ -75,7 +75,7 @@ func (f *runFlags) fillExtra(flags *pflag.FlagSet, text, shard string) error {
 // qontract-reconcile.
 func keyOptions() []string {
 	var out []string
-	for _, s := range []integration.Strategy{integration.PerAWSAccount, integration.PerOpenShiftCluster, integration.PerOCMOrganization} {
+	for _, s := range []settings.Strategy{settings.PerAWSAccount, settings.PerOpenShiftCluster, settings.PerOCMOrganization} {
 		out = append(out, sharding.KeyOption(s))
 	}
 	return out

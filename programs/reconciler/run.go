@@ -19,6 +19,7 @@ import (
 	"github.com/app-sre/prcheck/natives/systems"
 	"github.com/app-sre/prcheck/natives/writers"
 	"github.com/app-sre/prcheck/runner/launch"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 )
@@ -143,25 +144,25 @@ func (f *runFlags) run(ctx context.Context, env cli.Env, natives []integration.N
 
 // input returns what rounds work with, as the flags say.
 func (f *runFlags) input(ctx context.Context, env cli.Env, natives []integration.Native, name string) (rounds.Input, error) {
-	settings, err := source.OpenSettings(ctx, f.config, f.bundle)
+	rules, err := source.OpenSettings(ctx, f.config, f.bundle)
 	if err != nil {
 		return rounds.Input{}, err
 	}
-	open := source.In(env).With(settings)
+	open := source.In(env).With(rules)
 	if f.noCache {
 		open.Cache = ""
 	}
 	in := rounds.Input{
-		Integration: name, Natives: natives, Settings: f.settings(settings.Settings), Log: env.Stderr,
-		Connect: func(s *integration.Settings, learn func(string)) rounds.Systems {
+		Integration: name, Natives: natives, Settings: f.settings(rules.Settings), Log: env.Stderr,
+		Connect: func(s *settings.Settings, learn func(string)) rounds.Systems {
 			return writers.Of(systems.New(systems.Options{Settings: s, Getenv: env.Getenv, Learn: learn}).For(name))
 		},
-		Masker: mask.New(launch.Environment{Settings: settings.Settings, Getenv: env.Getenv, Environ: env.Environ}.Secrets(nil)),
+		Masker: mask.New(launch.Environment{Settings: rules.Settings, Getenv: env.Getenv, Environ: env.Environ}.Secrets(nil)),
 	}
 	if in.Data, err = rounds.NewSource(open, f.bundle); err != nil {
 		return in, err
 	}
-	flag := change.StateFlag{Place: f.state, Access: state.Reading, Settings: settings, Base: f.bundle}
+	flag := change.StateFlag{Place: f.state, Access: state.Reading, Settings: rules, Base: f.bundle}
 	if f.Writes {
 		flag.Access = state.Writing
 	}
@@ -171,8 +172,8 @@ func (f *runFlags) input(ctx context.Context, env cli.Env, natives []integration
 
 // settings returns the function that reads the settings of a round. Settings that did not change
 // are the same ones again.
-func (f *runFlags) settings(last *integration.Settings) func(context.Context) (*integration.Settings, error) {
-	return func(ctx context.Context) (*integration.Settings, error) {
+func (f *runFlags) settings(last *settings.Settings) func(context.Context) (*settings.Settings, error) {
+	return func(ctx context.Context) (*settings.Settings, error) {
 		now, err := source.OpenSettings(ctx, f.config, f.bundle)
 		if err == nil && now.Digest() != last.Digest() {
 			last = now.Settings

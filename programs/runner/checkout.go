@@ -8,9 +8,9 @@ import (
 
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/ci/revisions"
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -47,8 +47,8 @@ func fromCheckout(ctx context.Context, env cli.Env, in change.Inputs, dir string
 		}
 		in.Base, in.BaseName = source.RevisionOf(local.Repository, base), "git:"+base
 		compared = fmt.Sprintf("%s at %s", target, git.Short(base))
-		if in.Config == usual && local.Repository.Differs(ctx, base, integration.SettingsName) {
-			_, _ = fmt.Fprintf(env.Stderr, "runner: %s differs from the one of %s, which a pipeline uses\n", integration.SettingsName, git.Short(base)) // only a note
+		if in.Config == usual && local.Repository.Differs(ctx, base, settings.FileName) {
+			_, _ = fmt.Fprintf(env.Stderr, "runner: %s differs from the one of %s, which a pipeline uses\n", settings.FileName, git.Short(base)) // only a note
 		}
 	}
 	if in.Head != "" {

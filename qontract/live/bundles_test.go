@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/live"
+	"github.com/app-sre/prcheck/settings"
 )
 
 type object = map[string]any
@@ -54,7 +54,7 @@ func world() object {
 			"/own.yml": object{"path": "/own.yml", "content": "text", "sha256sum": "2", "$schema": "/res-1.yml", "backrefs": list{}},
 		},
 		"graphql": object{"confs": list{
-			with(kind("Integration_v1", path, field("name", "string")), "datafile", integration.DefinitionSchema),
+			with(kind("Integration_v1", path, field("name", "string")), "datafile", settings.DefinitionSchema),
 			with(object{"name": "DatafileObject_v1", "isInterface": true, "interfaceResolve": object{"strategy": "schema"}}, "fields", list{path}),
 			with(kind("User_v1", path, field("name", "string", "isRequired", "isSearchable"), field("note", "json"), field("roles", "Role_v1", "isList")), "datafile", "/user-1.yml"),
 			with(kind("Role_v1", path, field("name", "string", "isRequired"), field("grants", "Grant_v1", "isList", "isInterface"), field("hidden", "Hidden_v1"),
@@ -68,7 +68,7 @@ func world() object {
 			with(kind("Team_v1", path, field("name", "string"), field("roles", "Role_v1", "isList")), "datafile", "/team-1.yml"),
 			kind("Backref_v1", field("path", "string"), field("datafileSchema", "string"), field("jsonpath", "string"), field("type", "string", "isRequired")),
 			kind("Resource_v1", path, field("schema", "string"), field("sha256sum", "string", "isRequired"), field("content", "string", "isRequired"), field("backrefs", "Backref_v1", "isList")),
-			kind("Query", root("integrations", "Integration_v1", string(integration.DefinitionSchema)), root("users", "User_v1", "/user-1.yml"), root("roles", "Role_v1", "/role-1.yml"),
+			kind("Query", root("integrations", "Integration_v1", string(settings.DefinitionSchema)), root("users", "User_v1", "/user-1.yml"), root("roles", "Role_v1", "/role-1.yml"),
 				root("teams", "Team_v1", "/team-1.yml"), field("resources", "Resource_v1", "isList", "isRequired", "isResource")),
 		}},
 	}
@@ -121,7 +121,7 @@ func written(t *testing.T, w object) []byte {
 	schemas := []string{"/user-1.yml", "/role-1.yml", "/hidden-1.yml", "/res-1.yml"}
 	for i := range 2 * len(worldQueries) {
 		name := fmt.Sprintf("it-%02d", i)
-		w["data"].(object)["/integrations/"+name+".yml"] = object{"$schema": integration.DefinitionSchema, "name": name,
+		w["data"].(object)["/integrations/"+name+".yml"] = object{"$schema": settings.DefinitionSchema, "name": name,
 			"schemas": schemas[i%len(schemas):], "pr_check": object{"cmd": name}}
 	}
 	raw, err := json.Marshal(w)
@@ -133,7 +133,7 @@ func written(t *testing.T, w object) []byte {
 
 // For each change, the plans from files and from a server are the same.
 func TestPlansOfChanges(t *testing.T) {
-	settings := "version: 1\nexec: {argv: [run, '{cmd}', '{shard_args}']}\nintegrations:\n"
+	rules := "version: 1\nexec: {argv: [run, '{cmd}', '{shard_args}']}\nintegrations:\n"
 	for i, q := range worldQueries {
 		more := ""
 		if strings.HasPrefix(q, "{ roles") {
@@ -142,9 +142,9 @@ func TestPlansOfChanges(t *testing.T) {
 				more = ", list_order: significant"
 			}
 		}
-		settings += fmt.Sprintf("  it-%02d: {queries: ['%d']%s}\n", i, i, more)
+		rules += fmt.Sprintf("  it-%02d: {queries: ['%d']%s}\n", i, i, more)
 	}
-	s, err := integration.ReadSettings("prcheck.yaml", []byte(settings))
+	s, err := settings.Read("prcheck.yaml", []byte(rules))
 	if err != nil {
 		t.Fatal(err)
 	}

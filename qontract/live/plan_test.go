@@ -16,14 +16,15 @@ import (
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
 	"github.com/app-sre/prcheck/qontract/live"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // same makes one plan from bundle files and one from a server with the same bundles. It
 // fails the test if the plans differ in more than the references.
-func same(t *testing.T, base, head *bundle.Bundle, settings *integration.Settings, read func(string) ([]byte, error)) *plan.Plan {
+func same(t *testing.T, base, head *bundle.Bundle, rules *settings.Settings, read func(string) ([]byte, error)) *plan.Plan {
 	t.Helper()
 	from, to := serve(t, base, head)
-	in := planner.Input{Base: base, Head: head, Settings: settings, ReadQuery: read}
+	in := planner.Input{Base: base, Head: head, Settings: rules, ReadQuery: read}
 	want, err := planner.Make(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -89,21 +90,21 @@ func TestShop(t *testing.T) {
 		}
 		return raw
 	}
-	settings, err := integration.ReadSettings("prcheck.yaml", file("prcheck.yaml"))
+	rules, err := settings.Read("prcheck.yaml", file("prcheck.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	base := parse(t, file("base.json"), nil)
-	p := same(t, base, parse(t, file("head.json"), base), settings, func(name string) ([]byte, error) { return file(name), nil })
+	p := same(t, base, parse(t, file("head.json"), base), rules, func(name string) ([]byte, error) { return file(name), nil })
 	if len(p.Tasks) != 2 {
 		t.Errorf("got %d tasks, want 2", len(p.Tasks))
 	}
 }
 
 // asking returns settings in which every integration of a bundle has some of the queries.
-func asking(t *testing.T, b *bundle.Bundle, queries []string) (*integration.Settings, func(string) ([]byte, error)) {
+func asking(t *testing.T, b *bundle.Bundle, queries []string) (*settings.Settings, func(string) ([]byte, error)) {
 	t.Helper()
-	list, err := integration.List(b)
+	list, err := integration.List(b, nil)
 	if err != nil || len(list) == 0 {
 		t.Fatalf("got %d integrations, %v", len(list), err)
 	}
@@ -112,7 +113,7 @@ func asking(t *testing.T, b *bundle.Bundle, queries []string) (*integration.Sett
 	for i, d := range list {
 		fmt.Fprintf(&out, "  %s:\n    queries: ['%d']\n", d.Name, i%len(queries))
 	}
-	s, err := integration.ReadSettings("prcheck.yaml", []byte(out.String()))
+	s, err := settings.Read("prcheck.yaml", []byte(out.String()))
 	if err != nil {
 		t.Fatal(err)
 	}

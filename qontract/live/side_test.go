@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/live"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // No root field lists the type Hidden_v1, so its field followers cannot be recognized as one
@@ -27,7 +27,7 @@ func TestUnknownBackReferences(t *testing.T) {
 		return w
 	}
 	const query = `{ roles { hidden { followers { name } } } resources { backrefs { type } } }`
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nexec: {argv: [run]}\nintegrations: {it-00: {queries: [q]}}\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nexec: {argv: [run]}\nintegrations: {it-00: {queries: [q]}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestUnknownBackReferences(t *testing.T) {
 	}
 	p, err := planner.Make(t.Context(), planner.Input{
 		Base: b.Base, Head: b.Head, BaseServer: b.BaseSide, HeadServer: b.HeadSide,
-		Settings: settings, ReadQuery: func(string) ([]byte, error) { return []byte(query), nil },
+		Settings: rules, ReadQuery: func(string) ([]byte, error) { return []byte(query), nil },
 	})
 	if err != nil {
 		t.Fatal(err)

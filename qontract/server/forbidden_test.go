@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/server"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A task fails when it asks for resources that its settings do not allow.
@@ -15,19 +15,19 @@ func TestForbiddenResources(t *testing.T) {
 	const byPath, all, none = `{ resources(path: "/r.yml") { content } }`, `{ resources { path } }`, `{ resources(path: "/none") { path } }`
 	tests := []struct {
 		name, query string
-		may         integration.Resources
+		may         settings.Resources
 		want        string // in the error; "" if it is allowed
 	}{
-		{"nothing set", byPath, integration.Resources{}, ""},
-		{"all resources, nothing set", all, integration.Resources{}, ""},
-		{"by path", byPath, integration.NewResources(), "one asks for the resource /r.yml, which the settings do not allow; add it to integrations.one.resources"},
-		{"by an allowed path", byPath, integration.NewResources("resources/*.yml"), ""},
-		{"by another path", byPath, integration.NewResources("resources/*.txt"), "the resource /r.yml"},
-		{"by a path that leads nowhere", none, integration.NewResources("resources/*.yml"), "the resource /none"},
-		{"all resources", all, integration.NewResources("resources/*"), "one asks for a list of resources"},
-		{"by schema", `{ resources(schema: "/nothing.yml") { path } }`, integration.NewResources("resources/*"), "one asks for a list of resources"},
-		{"all resources, allowed", all, integration.NewResources("resources/**"), ""},
-		{"no resource", "{ users { name } }", integration.NewResources(), ""},
+		{"nothing set", byPath, settings.Resources{}, ""},
+		{"all resources, nothing set", all, settings.Resources{}, ""},
+		{"by path", byPath, settings.NewResources(), "one asks for the resource /r.yml, which the settings do not allow; add it to integrations.one.resources"},
+		{"by an allowed path", byPath, settings.NewResources("resources/*.yml"), ""},
+		{"by another path", byPath, settings.NewResources("resources/*.txt"), "the resource /r.yml"},
+		{"by a path that leads nowhere", none, settings.NewResources("resources/*.yml"), "the resource /none"},
+		{"all resources", all, settings.NewResources("resources/*"), "one asks for a list of resources"},
+		{"by schema", `{ resources(schema: "/nothing.yml") { path } }`, settings.NewResources("resources/*"), "one asks for a list of resources"},
+		{"all resources, allowed", all, settings.NewResources("resources/**"), ""},
+		{"no resource", "{ users { name } }", settings.NewResources(), ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

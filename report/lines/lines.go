@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/validator"
 	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A Finder finds the lines of a change in the files of head. Everything that it lacks
@@ -29,7 +29,7 @@ type Finder struct {
 
 // Files are the files of head.
 type Files struct {
-	Checkout integration.Checkout // where the parts of a bundle are in the repository
+	Checkout settings.Checkout // where the parts of a bundle are in the repository
 	// Read returns the text of a file; nil: the files are not at hand.
 	Read func(s validator.Section, p bundle.Path) ([]byte, error)
 }
@@ -77,7 +77,7 @@ func (f *Finder) folder(section validator.Section) string {
 	dir := map[validator.Section]string{
 		validator.Data: in.Data, validator.Resources: in.Resources, validator.Schemas: in.Schemas, validator.GraphQL: in.GraphQL,
 	}[section]
-	if dir == "" || integration.IsOutside(dir) || in.FromBundle() && section != validator.Data && section != validator.Resources {
+	if dir == "" || settings.IsOutside(dir) || in.FromBundle() && section != validator.Data && section != validator.Resources {
 		return ""
 	}
 	return dir

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/validator"
 	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/report/lines"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // bundled makes a bundle of datafiles and resources, given as JSON and text.
@@ -44,9 +44,9 @@ func bundled(t testing.TB, data, resources map[string]string) *bundle.Bundle {
 }
 
 // finder returns a finder for these files of head.
-func finder(t testing.TB, settings string, files map[string]string, base, head *bundle.Bundle) *lines.Finder {
+func finder(t testing.TB, rules string, files map[string]string, base, head *bundle.Bundle) *lines.Finder {
 	t.Helper()
-	s, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\n"+settings))
+	s, err := settings.Read("prcheck.yaml", []byte("version: 1\n"+rules))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestSuggest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := integration.List(b)
+	list, err := integration.List(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/effects"
+	"github.com/app-sre/prcheck/settings"
 )
 
 const record = "[2026-11-20 10:00:01] [INFO] [DRY-RUN] [a.py:b:1] - "
@@ -27,7 +27,7 @@ func TestTooManyEffects(t *testing.T) {
 		fmt.Fprintf(&out, "%s['delete_user', 'u%d']\n", record, i)
 	}
 	fmt.Fprintf(&out, "%s['delete_user', 'u7']\n%s['update_user', 'x']\n", record, record)
-	e := find(t, ready(integration.EffectsOfReconcile), out.String())
+	e := find(t, ready(settings.EffectsOfReconcile), out.String())
 	if len(e.Items) != 2000 || e.Count(plan.EffectCreate) != 3000 || e.Count(plan.EffectDelete) != 501 || e.Count(plan.EffectChange) != 1 {
 		t.Errorf("got %d items, %d to create, %d to delete, %d to change", len(e.Items), e.Count(plan.EffectCreate), e.Count(plan.EffectDelete), e.Count(plan.EffectChange))
 	}
@@ -38,7 +38,7 @@ func TestTooManyEffects(t *testing.T) {
 
 // A gigabyte of output is not kept, and its effects cannot be told.
 func TestTooMuchOutput(t *testing.T) {
-	f := effects.NewFinder(ready(integration.EffectsOfReconcile), mask.New(nil))
+	f := effects.NewFinder(ready(settings.EffectsOfReconcile), mask.New(nil))
 	piece := []byte(record + "['delete_user', 'jane']\n" + strings.Repeat(strings.Repeat("x", 1<<15)+"\n", 1<<5))
 	for range 1 << 10 {
 		if n, err := f.Write(piece); n != len(piece) || err != nil {
@@ -53,7 +53,7 @@ func TestTooMuchOutput(t *testing.T) {
 
 func TestLongLines(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
-	e := find(t, ready(integration.EffectsOfReconcile), record+"Creating user "+long+"\n"+record+"['delete_user', '"+long+"']\n"+record+"['delete_user', 'jane']\n")
+	e := find(t, ready(settings.EffectsOfReconcile), record+"Creating user "+long+"\n"+record+"['delete_user', '"+long+"']\n"+record+"['delete_user', 'jane']\n")
 	got := describe(e)
 	if !strings.HasPrefix(got, "create user xxx") || !strings.Contains(got, "\ndelete delete_user jane\n") || strings.Count(got, "is longer than 64 KiB; its rest was not read") != 2 ||
 		!strings.Contains(got, "problem: a list that cannot be read: ['delete_user', 'xxx") {
@@ -75,7 +75,7 @@ func TestSubjectsAreHarmless(t *testing.T) {
 		"token " + base64.StdEncoding.EncodeToString([]byte(secret)),
 		"title \x1b]0;evil\x07 bell\a back\b \u202eright\u2066 \u009b31m",
 	}
-	rules, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\neffects: {use: [qontract-reconcile], rules: [{match: '^(token|title) .{0,9}', kind: create}, {match: '^whole (.+)', kind: create, subject: $1}]}\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\neffects: {use: [qontract-reconcile], rules: [{match: '^(token|title) .{0,9}', kind: create}, {match: '^whole (.+)', kind: create, subject: $1}]}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestReadFile(t *testing.T) {
 
 // A runner that was left behind may still write. What it writes does not count any more.
 func TestLateOutput(t *testing.T) {
-	f := effects.NewFinder(ready(integration.EffectsOfReconcile), mask.New(nil))
+	f := effects.NewFinder(ready(settings.EffectsOfReconcile), mask.New(nil))
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
@@ -222,9 +222,9 @@ func TestCompareBeyondTheCut(t *testing.T) {
 		return "[2026-11-20 10:00:01] [INFO] [DRY-RUN] [a.py:b:1] - Deleting user " + strings.Repeat("x", n) + end + "\n"
 	}
 	for _, n := range []int{10, 300, 70 << 10} {
-		base := find(t, ready(integration.EffectsOfReconcile), line(n, "a"))
-		same := effects.Compare(find(t, ready(integration.EffectsOfReconcile), line(n, "a")), base)
-		other := effects.Compare(find(t, ready(integration.EffectsOfReconcile), line(n, "b")), base)
+		base := find(t, ready(settings.EffectsOfReconcile), line(n, "a"))
+		same := effects.Compare(find(t, ready(settings.EffectsOfReconcile), line(n, "a")), base)
+		other := effects.Compare(find(t, ready(settings.EffectsOfReconcile), line(n, "b")), base)
 		if len(same.Items) != 1 || same.Items[0].Since != plan.SinceBase {
 			t.Errorf("%d characters: got %+v, want it pending", n, same.Items)
 		}

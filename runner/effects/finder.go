@@ -8,10 +8,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // The bounds of what is read.
@@ -47,7 +47,7 @@ type source interface {
 
 // NewFinder returns a finder for an attempt of a task of an integration. The masker removes
 // secrets.
-func NewFinder(rules []integration.EffectRule, masker *mask.Masker) *Finder {
+func NewFinder(rules []settings.EffectRule, masker *mask.Masker) *Finder {
 	f := &Finder{masker: masker, stream: masker.Stream(), found: newCollection(masker.Text)}
 	for _, rule := range rules {
 		f.sources = append(f.sources, newSource(rule))
@@ -56,22 +56,22 @@ func NewFinder(rules []integration.EffectRule, masker *mask.Masker) *Finder {
 }
 
 // newSource returns the source for a rule.
-func newSource(rule integration.EffectRule) source {
+func newSource(rule settings.EffectRule) source {
 	switch rule.Ready {
-	case integration.EffectsOfReconcile:
+	case settings.EffectsOfReconcile:
 		return reconcile{}
-	case integration.EffectsOfTerraform:
+	case settings.EffectsOfTerraform:
 		return &terraform{}
-	case integration.EffectsOfVaultManager:
+	case settings.EffectsOfVaultManager:
 		return vaultManager{}
-	case integration.EffectsOfKubectl:
+	case settings.EffectsOfKubectl:
 		return &kubectl{}
 	}
 	return pattern{rule}
 }
 
 // A pattern finds effects by a regular expression.
-type pattern struct{ rule integration.EffectRule }
+type pattern struct{ rule settings.EffectRule }
 
 func (p pattern) read(line string, claimed bool, found *collection) bool {
 	if claimed || p.rule.Match == nil {

@@ -8,23 +8,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/effects"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // ready returns the rules that consist of some ready rules.
-func ready(names ...string) []integration.EffectRule {
-	var out []integration.EffectRule
+func ready(names ...string) []settings.EffectRule {
+	var out []settings.EffectRule
 	for _, name := range names {
-		out = append(out, integration.EffectRule{Ready: name})
+		out = append(out, settings.EffectRule{Ready: name})
 	}
 	return out
 }
 
 // find returns the effects in an output.
-func find(t *testing.T, rules []integration.EffectRule, output string, secrets ...string) *plan.Effects {
+func find(t *testing.T, rules []settings.EffectRule, output string, secrets ...string) *plan.Effects {
 	t.Helper()
 	f := effects.NewFinder(rules, mask.New(secrets))
 	for part := range strings.SplitAfterSeq(output, "\n") {
@@ -71,7 +71,7 @@ func describe(e *plan.Effects) string {
 // The files in testdata have lines of output, each followed by "=> " and what it announces.
 func TestReadyRules(t *testing.T) {
 	total := 0
-	for _, name := range []string{integration.EffectsOfReconcile, integration.EffectsOfTerraform, integration.EffectsOfVaultManager, integration.EffectsOfKubectl} {
+	for _, name := range []string{settings.EffectsOfReconcile, settings.EffectsOfTerraform, settings.EffectsOfVaultManager, settings.EffectsOfKubectl} {
 		raw, err := os.ReadFile("testdata/" + name + ".txt")
 		if err != nil {
 			t.Fatal(err)
@@ -99,7 +99,7 @@ func TestReadyRules(t *testing.T) {
 
 // Rules count in their order, and the first that matches a line decides.
 func TestOrderOfRules(t *testing.T) {
-	s, err := integration.ReadSettings("prcheck.yaml", []byte(`version: 1
+	s, err := settings.Read("prcheck.yaml", []byte(`version: 1
 effects:
   use: [qontract-reconcile, terraform]
   rules:
@@ -140,7 +140,7 @@ func TestSumsOfTerraform(t *testing.T) {
 		"sums only": {"Plan: 2 to add, 0 to change, 1 to destroy.\n", "create a resource that the plan of terraform does not name ×2\ndelete a resource that the plan of terraform does not name"},
 		"no change": {"Plan: 0 to add, 0 to change, 0 to destroy.\n", "nothing"},
 	} {
-		f := effects.NewFinder(ready(integration.EffectsOfTerraform), mask.New(nil))
+		f := effects.NewFinder(ready(settings.EffectsOfTerraform), mask.New(nil))
 		_, _ = io.WriteString(f, c.output)
 		got := describe(f.Effects())
 		if again := describe(f.Effects()); again != got {
@@ -214,23 +214,23 @@ func TestAnnounceKeeps(t *testing.T) {
 // A line that belongs to a rule is not read by a later one, also if it announces nothing.
 func TestClaimedLines(t *testing.T) {
 	lines := map[string]string{
-		integration.EffectsOfKubectl: "diff -u -N /tmp/LIVE-1/v1.Service.shop.new /tmp/MERGED-2/v1.Service.shop.new\n@@ -0,0 +1,20 @@\n" +
+		settings.EffectsOfKubectl: "diff -u -N /tmp/LIVE-1/v1.Service.shop.new /tmp/MERGED-2/v1.Service.shop.new\n@@ -0,0 +1,20 @@\n" +
 			"configmap/prices unchanged (server dry run)\nservice/till configured (server dry run)",
-		integration.EffectsOfTerraform: "  # aws_iam_user.jane will be created\nPlan: 1 to add, 0 to change, 0 to destroy.\n" +
+		settings.EffectsOfTerraform: "  # aws_iam_user.jane will be created\nPlan: 1 to add, 0 to change, 0 to destroy.\n" +
 			`{"@level":"info","type":"planned_change","change":{"resource":{"addr":"a.b"},"action":"noop"}}` + "\n" +
 			`{"@level":"info","type":"change_summary","changes":{"add":0,"change":0,"remove":0,"operation":"plan"}}`,
-		integration.EffectsOfVaultManager: `level=info msg="[Dry Run] [Vault Policy] policy to be written='x'"`,
-		integration.EffectsOfReconcile: record + "['create_user', 'x']\n" + record + "hello\n" +
+		settings.EffectsOfVaultManager: `level=info msg="[Dry Run] [Vault Policy] policy to be written='x'"`,
+		settings.EffectsOfReconcile: record + "['create_user', 'x']\n" + record + "hello\n" +
 			"[2026-11-20 10:00:01] [ERROR] [DRY-RUN] [a.py:b:1] - no",
 	}
 	for name, output := range lines {
-		s, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\neffects: {use: ["+name+"], rules: [{match: '[a-z0-9].*[a-z0-9]', kind: other}]}\n"))
+		s, err := settings.Read("prcheck.yaml", []byte("version: 1\neffects: {use: ["+name+"], rules: [{match: '[a-z0-9].*[a-z0-9]', kind: other}]}\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		rules := s.For("any").Effects
 		if rules[0].Ready == "" { // rules of one's own come first
-			rules = []integration.EffectRule{rules[1], rules[0]}
+			rules = []settings.EffectRule{rules[1], rules[0]}
 		}
 		if got := describe(find(t, rules, output+"\n")); strings.Contains(got, "other ") {
 			t.Errorf("%s: got\n%s", name, got)
@@ -240,7 +240,7 @@ func TestClaimedLines(t *testing.T) {
 
 // Empty lines are lines, wherever a write begins and ends.
 func TestEmptyLines(t *testing.T) {
-	f := effects.NewFinder(ready(integration.EffectsOfReconcile), mask.New(nil))
+	f := effects.NewFinder(ready(settings.EffectsOfReconcile), mask.New(nil))
 	for _, part := range []string{"\n" + record + "['delete_user', 'a']\n\n", "\n\n", record + "['delete_user', 'b']"} {
 		_, _ = io.WriteString(f, part)
 	}

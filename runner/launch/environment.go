@@ -6,18 +6,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/place"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
 // exec returns the settings by which a task starts, including those of the conditions that
 // hold for the task.
-func (e Environment) exec(t plan.Task) integration.Exec {
-	var conditions []integration.Condition
+func (e Environment) exec(t plan.Task) settings.Exec {
+	var conditions []settings.Condition
 	for _, c := range t.When {
-		conditions = append(conditions, integration.Condition(c))
+		conditions = append(conditions, settings.Condition(c))
 	}
 	return e.Settings.For(t.Integration).Exec.ForConditions(conditions, "")
 }
@@ -27,7 +27,7 @@ func (e Environment) exec(t plan.Task) integration.Exec {
 func (e Environment) command(t plan.Task, at place.Place) (wrapper.Command, error) {
 	exec := e.exec(t)
 	vars := map[string]string{"name": t.Integration}
-	for _, name := range append(integration.EnvPlaceholderNames(t.Argv...), settingsVariables(exec)...) {
+	for _, name := range append(settings.EnvPlaceholderNames(t.Argv...), settingsVariables(exec)...) {
 		v, err := variableValue(exec, t, name, e.Getenv)
 		if err != nil {
 			return wrapper.Command{}, &wrapper.ConfigError{Err: err}
@@ -43,19 +43,19 @@ func (e Environment) command(t plan.Task, at place.Place) (wrapper.Command, erro
 // settingsVariables returns the names of the variables that the settings insert into a
 // task's config or environment. The argument vector comes from the plan, see
 // [argvVariables].
-func settingsVariables(exec integration.Exec) []string {
-	return integration.EnvPlaceholderNames(slices.AppendSeq([]string{exec.Config}, maps.Values(exec.Env))...)
+func settingsVariables(exec settings.Exec) []string {
+	return settings.EnvPlaceholderNames(slices.AppendSeq([]string{exec.Config}, maps.Values(exec.Env))...)
 }
 
 // argvVariables returns the names of the variables that the settings allow in an argument
 // vector.
-func argvVariables(exec integration.Exec) []string {
-	return integration.EnvPlaceholderNames(slices.AppendSeq(slices.Clone(exec.Argv), maps.Values(exec.Variables))...)
+func argvVariables(exec settings.Exec) []string {
+	return settings.EnvPlaceholderNames(slices.AppendSeq(slices.Clone(exec.Argv), maps.Values(exec.Variables))...)
 }
 
 // variableValue returns the value of a variable of the runner's environment that the
 // settings allow for a task.
-func variableValue(exec integration.Exec, t plan.Task, name string, getenv func(string) string) (string, error) {
+func variableValue(exec settings.Exec, t plan.Task, name string, getenv func(string) string) (string, error) {
 	if !slices.Contains(settingsVariables(exec), name) && !slices.Contains(argvVariables(exec), name) {
 		return "", fmt.Errorf("the plan's command uses the variable %s, but the settings do not: plan again", name)
 	}
@@ -64,7 +64,7 @@ func variableValue(exec integration.Exec, t plan.Task, name string, getenv func(
 		return "", fmt.Errorf("the command needs the variable %s, which is not set in the runner's environment", name)
 	}
 	for _, word := range t.Argv {
-		if strings.HasPrefix(word, integration.EnvPlaceholder(name)) && strings.HasPrefix(v, "-") {
+		if strings.HasPrefix(word, settings.EnvPlaceholder(name)) && strings.HasPrefix(v, "-") {
 			return "", fmt.Errorf("the value of the variable %s begins with a dash, "+
 				"so the command would take it for an option", name)
 		}
@@ -74,7 +74,7 @@ func variableValue(exec integration.Exec, t plan.Task, name string, getenv func(
 
 // taskEnvironment returns the environment of a task: the variables of pass_env that
 // are set in the runner's environment, and the variables that the settings set.
-func taskEnvironment(exec integration.Exec, getenv func(string) string) []string {
+func taskEnvironment(exec settings.Exec, getenv func(string) string) []string {
 	var out []string
 	for _, name := range exec.PassEnv {
 		if _, isSet := exec.Env[name]; isSet {

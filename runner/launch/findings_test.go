@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/server"
 	"github.com/app-sre/prcheck/runner/findings"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -38,7 +39,7 @@ func TestFindingsFailTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open, err := Environment{Base: base, Head: head, Settings: &integration.Settings{}, Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
+	open, err := Environment{Base: base, Head: head, Settings: &settings.Settings{}, Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestFindingsFailTask(t *testing.T) {
 			var late func()
 			n := reporter{native{name: "it"}, c.findings, c.failure, func(report func()) { late = report }}
 			all := runner{process: wrapper.Process{Open: open}, Environment: Environment{
-				Settings: &integration.Settings{}, Natives: []integration.DryRunner{n}, Findings: func(plan.Task) *findings.Collection { return collection }}}
+				Settings: &settings.Settings{}, Natives: []integration.DryRunner{n}, Findings: func(plan.Task) *findings.Collection { return collection }}}
 			err := all.Run(t.Context(), plan.Task{ID: "it", Integration: "it", Native: true}, io.Discard)
 			var config *wrapper.ConfigError
 			var transient *wrapper.TransientError

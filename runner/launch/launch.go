@@ -20,6 +20,7 @@ import (
 	"github.com/app-sre/prcheck/runner/effects"
 	"github.com/app-sre/prcheck/runner/findings"
 	"github.com/app-sre/prcheck/runner/place"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/wrapper"
 )
@@ -27,7 +28,7 @@ import (
 // An Environment is what tasks are started with.
 type Environment struct {
 	Base, Head *bundle.Bundle
-	Settings   *integration.Settings
+	Settings   *settings.Settings
 	Folder     string // the folder in which tasks start without Place; "" is the current folder
 	// Place makes the place in which an attempt of a task starts; nil: all start in Folder.
 	Place func(context.Context, plan.Task) (place.Place, error)
@@ -158,7 +159,7 @@ func (e Environment) uses(t plan.Task, placeholder string) bool {
 // token returns a new token for the server of a task, in the form that clients of qontract-server send: the value of
 // the header Authorization. It is "" for a task that is given none.
 func (e Environment) token(t plan.Task) string {
-	if !t.Native && !e.uses(t, integration.GraphQLToken) {
+	if !t.Native && !e.uses(t, settings.GraphQLToken) {
 		return ""
 	}
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte("task:"+rand.Text()))
@@ -176,7 +177,7 @@ func isUnenforced(base, head integration.Definition) bool {
 
 // definitionsByName returns the definitions of a bundle by the names of integrations.
 func (e Environment) definitionsByName(b *bundle.Bundle) (map[string]integration.Definition, error) {
-	list, err := e.Settings.List(b)
+	list, err := integration.List(b, e.Settings)
 	out := map[string]integration.Definition{}
 	for _, d := range list {
 		out[d.Name] = d
@@ -204,7 +205,7 @@ func (e endpoint) Vars() map[string]string {
 		vars[graphqlURL], vars[baseURL] = e.URL(), e.BaseURL()
 	}
 	if e.token != "" {
-		vars[integration.GraphQLToken] = e.token
+		vars[settings.GraphQLToken] = e.token
 	}
 	return vars
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/server"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A task gets a server only if it can learn its address. Each attempt is observed.
@@ -18,20 +18,20 @@ func TestOnlyTasksThatCanQueryGetAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		exec integration.Exec
+		exec settings.Exec
 		task plan.Task
 		want bool
 	}{
 		"nothing":                   {task: plan.Task{Argv: []string{"true", "{base_sha}"}}},
 		"native":                    {task: plan.Task{Native: true}, want: true},
 		"argument":                  {task: plan.Task{Argv: []string{"x", "--url={graphql_url}"}}, want: true},
-		"config":                    {exec: integration.Exec{Config: "server = {base_url}"}, task: plan.Task{Argv: []string{"x", "--config={config}"}}, want: true},
-		"a config that nobody gets": {exec: integration.Exec{Config: "server = {base_url}"}},
-		"variable":                  {exec: integration.Exec{Env: map[string]string{"URL": "{graphql_url}"}}, want: true},
+		"config":                    {exec: settings.Exec{Config: "server = {base_url}"}, task: plan.Task{Argv: []string{"x", "--config={config}"}}, want: true},
+		"a config that nobody gets": {exec: settings.Exec{Config: "server = {base_url}"}},
+		"variable":                  {exec: settings.Exec{Env: map[string]string{"URL": "{graphql_url}"}}, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			observed := ""
-			w := Environment{Base: base, Head: head, Settings: &integration.Settings{Exec: c.exec}, Observe: func(id string) func(server.Exchange) {
+			w := Environment{Base: base, Head: head, Settings: &settings.Settings{Exec: c.exec}, Observe: func(id string) func(server.Exchange) {
 				observed = id
 				return nil
 			}}
@@ -63,18 +63,18 @@ func TestTokenOfAServer(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for name, c := range map[string]struct {
-		exec  integration.Exec
+		exec  settings.Exec
 		task  plan.Task
 		guard bool
 	}{
-		"config":                    {exec: integration.Exec{Config: "server = {graphql_url}\ntoken = {graphql_token}"}, task: plan.Task{Argv: []string{"x", "{config}"}}, guard: true},
-		"a config that nobody gets": {exec: integration.Exec{Config: "token = {graphql_token}", Env: map[string]string{"URL": "{graphql_url}"}}},
-		"variable":                  {exec: integration.Exec{Env: map[string]string{"URL": "{graphql_url}", "AUTH": "{graphql_token}"}}, guard: true},
+		"config":                    {exec: settings.Exec{Config: "server = {graphql_url}\ntoken = {graphql_token}"}, task: plan.Task{Argv: []string{"x", "{config}"}}, guard: true},
+		"a config that nobody gets": {exec: settings.Exec{Config: "token = {graphql_token}", Env: map[string]string{"URL": "{graphql_url}"}}},
+		"variable":                  {exec: settings.Exec{Env: map[string]string{"URL": "{graphql_url}", "AUTH": "{graphql_token}"}}, guard: true},
 		"native":                    {task: plan.Task{Native: true}, guard: true},
-		"without token":             {exec: integration.Exec{Env: map[string]string{"URL": "{graphql_url}"}}},
+		"without token":             {exec: settings.Exec{Env: map[string]string{"URL": "{graphql_url}"}}},
 	} {
 		for range 2 {
-			w := Environment{Base: base, Head: head, Settings: &integration.Settings{Exec: c.exec}}
+			w := Environment{Base: base, Head: head, Settings: &settings.Settings{Exec: c.exec}}
 			open, err := w.endpoints()
 			if err != nil {
 				t.Fatal(err)
@@ -110,8 +110,8 @@ func TestOneBundleHasTwoNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := map[string]string{} // sha256 that answered, by path
-	exec := integration.Exec{Env: map[string]string{"URL": "{graphql_url}"}}
-	w := Environment{Base: base, Head: base, Settings: &integration.Settings{Exec: exec}, Observe: func(string) func(server.Exchange) {
+	exec := settings.Exec{Env: map[string]string{"URL": "{graphql_url}"}}
+	w := Environment{Base: base, Head: base, Settings: &settings.Settings{Exec: exec}, Observe: func(string) func(server.Exchange) {
 		return func(x server.Exchange) { asked[x.Path] = x.SHA256 }
 	}}
 	open, err := w.endpoints()

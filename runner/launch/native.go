@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/effects"
 	"github.com/app-sre/prcheck/runner/findings"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/wrapper"
 )
@@ -60,7 +61,7 @@ func (r runner) runNative(ctx context.Context, n integration.DryRunner, task pla
 	}
 	found := r.collection(task)
 	env := r.readable(task)
-	env.Query, env.Base, env.Log = queryFunc(vars[graphqlURL], vars[integration.GraphQLToken]), queryFunc(vars[baseURL], vars[integration.GraphQLToken]), log
+	env.Query, env.Base, env.Log = queryFunc(vars[graphqlURL], vars[settings.GraphQLToken]), queryFunc(vars[baseURL], vars[settings.GraphQLToken]), log
 	env.Report = func(f integration.Finding) {
 		switch {
 		case f.Effect == nil && f.Unlooked == nil:

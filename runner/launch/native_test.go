@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/server"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -49,7 +50,7 @@ func TestNative(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := plan.Task{ID: "it", Integration: "warehouse-stock", Shard: "harbor", Native: true}
-	open, err := Environment{Base: base, Head: head, Settings: &integration.Settings{}, Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
+	open, err := Environment{Base: base, Head: head, Settings: &settings.Settings{}, Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestNative(t *testing.T) {
 		{"other", "", "", "no native integration", true},
 	} {
 		var log bytes.Buffer
-		runner := runner{process: wrapper.Process{Open: open}, Environment: Environment{Settings: &integration.Settings{}, Natives: []integration.DryRunner{native{c.name, c.query}}}}
+		runner := runner{process: wrapper.Process{Open: open}, Environment: Environment{Settings: &settings.Settings{}, Natives: []integration.DryRunner{native{c.name, c.query}}}}
 		err := runner.Run(context.Background(), task, io.Writer(&log))
 		var config *wrapper.ConfigError
 		if log.String() != c.want || errors.As(err, &config) != c.config ||

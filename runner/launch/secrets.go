@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // minUnlisted is the minimum length in bytes of a secret whose variable the settings do
@@ -34,9 +34,9 @@ func (e Environment) Secrets(tasks []plan.Task) []string {
 	}
 	for _, t := range tasks {
 		exec := e.exec(t)
-		names := append(append(integration.EnvPlaceholderNames(t.Argv...), settingsVariables(exec)...), exec.PassEnv...)
+		names := append(append(settings.EnvPlaceholderNames(t.Argv...), settingsVariables(exec)...), exec.PassEnv...)
 		for name, v := range exec.Env {
-			from := integration.EnvPlaceholderNames(v)
+			from := settings.EnvPlaceholderNames(v)
 			switch {
 			case !mask.IsSecretName(name):
 			case len(from) == 0:

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A variable that the settings do not name is a secret if it is named like one.
@@ -27,7 +27,7 @@ func TestUnlistedSecrets(t *testing.T) {
 		{"PROXIES=http://a:short@b http://c:longer-one@d", []string{"longer-one"}},
 		{"NOTHING", nil},
 	} {
-		w := Environment{Settings: &integration.Settings{}, Environ: func() []string { return []string{c.entry} }}
+		w := Environment{Settings: &settings.Settings{}, Environ: func() []string { return []string{c.entry} }}
 		got := w.Secrets(nil)
 		slices.Sort(c.want)
 		slices.Sort(got)
@@ -35,7 +35,7 @@ func TestUnlistedSecrets(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.entry, got, c.want)
 		}
 	}
-	if got := (Environment{Settings: &integration.Settings{}}).Secrets(nil); len(got) != 0 {
+	if got := (Environment{Settings: &settings.Settings{}}).Secrets(nil); len(got) != 0 {
 		t.Errorf("an unknown environment: got %q", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // trying are systems with variables, and with clusters that try writes.
@@ -19,11 +20,11 @@ func (trying) Variable(name string) (string, bool) { return "value of " + name, 
 
 // A task may ask clusters to try writes only if the settings say so.
 func TestTrials(t *testing.T) {
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nintegrations:\n  tries: {server_dry_run: true}\n  reads: {server_dry_run: false}\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  tries: {server_dry_run: true}\n  reads: {server_dry_run: false}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := runner{Environment: Environment{Settings: settings, Systems: func(string) Systems { return trying{} }}}
+	r := runner{Environment: Environment{Settings: rules, Systems: func(string) Systems { return trying{} }}}
 	for name, want := range map[string]bool{"tries": true, "reads": false, "unknown": false} {
 		env := r.readable(plan.Task{Integration: name})
 		if (env.Trial != nil) != want {

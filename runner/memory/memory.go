@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A Limit is the value of a flag: an amount such as 4GiB, or auto. The zero value is no
@@ -22,7 +22,7 @@ type Limit struct {
 func (l *Limit) Set(text string) (err error) {
 	*l = Limit{isAuto: text == "auto", text: text}
 	if !l.isAuto {
-		if l.bytes, err = integration.ParseBytes(text); err != nil {
+		if l.bytes, err = settings.ParseBytes(text); err != nil {
 			return errors.New("must be auto, or an amount of memory such as 4GiB")
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/qontract/gql"
 	"github.com/app-sre/prcheck/qontract/server"
 	"github.com/app-sre/prcheck/runner/recording"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 )
@@ -48,9 +49,9 @@ func store(t *testing.T) trace.Store {
 	return trace.NewStore(d)
 }
 
-func settings(t *testing.T, text string) *integration.Settings {
+func readSettings(t *testing.T, text string) *settings.Settings {
 	t.Helper()
-	s, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nexec: {argv: [run]}\n"+text))
+	s, err := settings.Read("prcheck.yaml", []byte("version: 1\nexec: {argv: [run]}\n"+text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestSave(t *testing.T) {
 	s := store(t)
 	warnings := record(map[string][]string{"good": {"a"}, "bad": {"a"}, "off": {"a"}}).CheckAndSave(t.Context(), s, p, []plan.Result{
 		{Status: plan.Passed}, {Status: plan.Failed}, {Status: plan.Passed}, {Status: plan.NotRun},
-	}, settings(t, "integrations: {off: {trace: none}}\n"), time.Unix(0, 0))
+	}, readSettings(t, "integrations: {off: {trace: none}}\n"), time.Unix(0, 0))
 	if len(warnings) > 0 {
 		t.Errorf("got the warnings %q", warnings)
 	}
@@ -80,7 +81,7 @@ const onBase plan.Status = "on base"
 // A broken promise is a warning, and the task fails if work was left out because of
 // the promise.
 func TestBrokenPromise(t *testing.T) {
-	promised := settings(t, "integrations: {users: {trace: static}}\n")
+	promised := readSettings(t, "integrations: {users: {trace: static}}\n")
 	tests := []struct {
 		name     string
 		decision plan.Action
@@ -120,7 +121,7 @@ func TestBrokenPromise(t *testing.T) {
 // An integration that runs in full may still have left out tasks that passed before with
 // the same inputs. That relies on the promise, too.
 func TestBrokenPromiseAfterReuse(t *testing.T) {
-	promised := settings(t, "integrations: {users: {trace: static}}\n")
+	promised := readSettings(t, "integrations: {users: {trace: static}}\n")
 	for reused, want := range map[int]plan.Status{0: plan.Passed, 1: plan.Failed} {
 		s, one := store(t), task("users/x", "x")
 		p := &plan.Plan{Tasks: []plan.Task{one}, Integrations: []plan.Decision{
@@ -138,7 +139,7 @@ func TestBrokenPromiseAfterReuse(t *testing.T) {
 // A plan that leaves out shards because of a promise cannot pass once the promise is
 // broken, even if another part or an earlier run of the plan found that out.
 func TestBrokenSincePlan(t *testing.T) {
-	promised := settings(t, "integrations: {users: {trace: static}}\n")
+	promised := readSettings(t, "integrations: {users: {trace: static}}\n")
 	for _, tt := range []struct {
 		name   string
 		broken bool
@@ -170,7 +171,7 @@ func TestBrokenSincePlan(t *testing.T) {
 
 // The queries of a failed attempt are checked, too, even if a later attempt passes.
 func TestPromiseOfEveryAttempt(t *testing.T) {
-	promised := settings(t, "integrations: {users: {trace: static}}\n")
+	promised := readSettings(t, "integrations: {users: {trace: static}}\n")
 	for _, tt := range []struct {
 		first   []string
 		warning string
@@ -205,7 +206,7 @@ func TestObserved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defs, err := integration.List(b)
+	defs, err := integration.List(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 )
@@ -19,18 +19,18 @@ import (
 //
 // It changes the results of tasks that may not count as passed because a promise was
 // broken, see [failForBrokenPromise]. The results are in the order of the plan's tasks.
-func (r *Recording) CheckAndSave(ctx context.Context, store trace.Store, p *plan.Plan, results []plan.Result, settings *integration.Settings, at time.Time) (warnings []string) {
+func (r *Recording) CheckAndSave(ctx context.Context, store trace.Store, p *plan.Plan, results []plan.Result, rules *settings.Settings, at time.Time) (warnings []string) {
 	promises := promiseCheck{store: store, plan: p, mask: r.Mask, at: at, broken: map[string]bool{}}
 	for i, t := range p.Tasks {
 		attempts := r.traces(t, at)
 		if len(attempts) == 0 || i >= len(results) || t.Native {
 			continue
 		}
-		passed, tracing := results[i].OK(), settings.For(t.Integration).Trace
-		if tracing == integration.TraceStatic {
+		passed, tracing := results[i].OK(), rules.For(t.Integration).Trace
+		if tracing == settings.TraceStatic {
 			warnings = append(warnings, promises.check(ctx, t.Integration, attempts, &results[i])...)
 		}
-		if passed && tracing != integration.TraceNone {
+		if passed && tracing != settings.TraceNone {
 			last := attempts[len(attempts)-1]
 			if r.Files != nil {
 				last = last.WithFiles(r.Files(t.ID))

@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic"
 	"github.com/app-sre/prcheck/natives/generic/cloudtest"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -62,13 +63,13 @@ func (w *world) object(typeName, name string, of content) {
 
 func (w *world) environment() integration.Environment {
 	w.t.Helper()
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nintegrations:\n  generic:\n    settings: {hosts: [127.0.0.1]}\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  generic:\n    settings: {hosts: [127.0.0.1]}\n"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.log.Reset()
 	w.findings, w.deeds = nil, nil
-	return integration.Environment{Integration: "generic", Settings: settings.For("generic"), Query: w.Query(w.t), State: state.ReadOnly(w.state), Log: &w.log,
+	return integration.Environment{Integration: "generic", Settings: rules.For("generic"), Query: w.Query(w.t), State: state.ReadOnly(w.state), Log: &w.log,
 		Now: time.Now, Endpoint: w.endpoint(), Workers: 2, Report: func(f integration.Finding) {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -19,14 +19,15 @@ import (
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/natives/generic"
 	"github.com/app-sre/prcheck/natives/generic/cloudtest"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
 // endpoint is where the data say that the cloud is.
 const endpoint = "https://management.example"
 
-// settings let the integration ask the cloud.
-const settings = "version: 1\nintegrations: {generic: {settings: {hosts: [management.example]}}}\n"
+// rules let the integration ask the cloud.
+const rules = "version: 1\nintegrations: {generic: {settings: {hosts: [management.example]}}}\n"
 
 // A world is a cloud, the data about it, and what is remembered between runs.
 type world struct {
@@ -75,7 +76,7 @@ func worldOf(t testing.TB, s *armtest.Server) *world {
 	t.Helper()
 	w := &world{
 		Server: s, t: t, data: cloudtest.New(endpoint), state: newStore(),
-		secrets: map[string]string{"cloud/acme token": s.Token}, config: settings, workers: 8,
+		secrets: map[string]string{"cloud/acme token": s.Token}, config: rules, workers: 8,
 	}
 	w.data.Resources = map[string]string{}
 	return w
@@ -134,13 +135,13 @@ func (x wire) RoundTrip(r *http.Request) (*http.Response, error) {
 // environment returns what a run reads.
 func (w *world) environment(m *mortal) integration.Environment {
 	w.t.Helper()
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte(w.config))
+	rules, err := settings.Read("prcheck.yaml", []byte(w.config))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	masker := mask.New([]string{w.secrets["cloud/acme token"]}) // the runner learns secrets when they are read
 	return integration.Environment{
-		Mask: masker.Text, Integration: generic.Name, Settings: settings.For(generic.Name), Query: w.ask(), Workers: w.workers, Now: time.Now,
+		Mask: masker.Text, Integration: generic.Name, Settings: rules.For(generic.Name), Query: w.ask(), Workers: w.workers, Now: time.Now,
 		State: state.ReadOnly(m.guard(w.state)), Log: lockedWriter{&w.mu, &w.log},
 		Secret: func(_ context.Context, ref integration.SecretRef) (string, error) {
 			if s, ok := w.secrets[ref.Path+" "+ref.Field]; ok {

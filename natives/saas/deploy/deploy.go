@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/saas/render"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Name is the name of the native.
@@ -37,7 +38,7 @@ func (deployer) Name() string { return Name }
 func (d deployer) Close() error { return services.Close(d.services.Repositories) }
 
 // CheckSettings implements [integration.Checker].
-func (deployer) CheckSettings(own integration.OwnSettings) error {
+func (deployer) CheckSettings(own settings.Own) error {
 	_, err := readSettings(own)
 	return err
 }
@@ -105,7 +106,7 @@ func named(side string) integration.QueryFunc {
 }
 
 // desired returns what a side says.
-func (r *run) desired(ctx context.Context, query integration.QueryFunc, _ integration.Integration) (native.Desired, error) {
+func (r *run) desired(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
 	name, err := query(ctx, "", nil)
 	if err != nil {
 		return native.Desired{}, err
@@ -133,7 +134,7 @@ func (r *run) credentials(s *side) saas.Credentials {
 }
 
 // UsesHosts implements [integration.HostUser].
-func (deployer) UsesHosts(ctx context.Context, query integration.QueryFunc, it integration.Integration) ([]integration.HostUse, error) {
+func (deployer) UsesHosts(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]integration.HostUse, error) {
 	s, err := readSettings(it.Own)
 	if err != nil {
 		return nil, err

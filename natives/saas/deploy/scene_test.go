@@ -20,6 +20,7 @@ import (
 	"github.com/app-sre/prcheck/natives/saas/promotion"
 	"github.com/app-sre/prcheck/natives/saas/render"
 	"github.com/app-sre/prcheck/natives/saas/saastest"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -355,13 +356,13 @@ func (s *scene) records() map[string]string {
 }
 
 // settingsOf returns the settings of the native as prcheck.yaml has them.
-func settingsOf(t testing.TB, own string) integration.Integration {
+func settingsOf(t testing.TB, own string) settings.Integration {
 	t.Helper()
 	text := "version: 1\nintegrations:\n  " + Name + ":\n"
 	if own != "" {
 		text += "    settings:\n      " + strings.ReplaceAll(own, "\n", "\n      ") + "\n"
 	}
-	s, err := integration.ReadSettings("prcheck.yaml", []byte(text))
+	s, err := settings.Read("prcheck.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,12 +3,12 @@ package deploy
 import (
 	"time"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/saas"
+	"github.com/app-sre/prcheck/settings"
 )
 
-// Settings are the settings of the native.
-type settings struct {
+// OwnSettings are the settings of the native.
+type ownSettings struct {
 	saas.Settings
 	// TakeFieldsFrom are field managers that applied objects before, whose fields become ours.
 	TakeFieldsFrom   []string `yaml:"take_fields_from"`
@@ -22,7 +22,7 @@ type settings struct {
 const defaultWait = 15 * time.Minute
 
 // patience returns how long objects may take until they work.
-func (s settings) patience() time.Duration {
+func (s ownSettings) patience() time.Duration {
 	if s.Wait == nil {
 		return defaultWait
 	}
@@ -30,8 +30,8 @@ func (s settings) patience() time.Duration {
 }
 
 // readSettings reads and checks the settings.
-func readSettings(own integration.OwnSettings) (settings, error) {
-	var s settings
+func readSettings(own settings.Own) (ownSettings, error) {
+	var s ownSettings
 	if err := own.Decode(&s); err != nil {
 		return s, err
 	}

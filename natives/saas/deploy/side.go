@@ -24,7 +24,7 @@ import (
 // A run is one dry run or one run.
 type run struct {
 	services   Services
-	settings   settings
+	settings   ownSettings
 	env        integration.Environment
 	writes     bool        // it is no dry run
 	store      state.Store // keeps files of repositories; nil keeps nothing

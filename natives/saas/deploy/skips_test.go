@@ -20,6 +20,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
 )
 
 var skips = flag.Int("skips", 60, "how many random changes the law over skips plans")
@@ -99,11 +100,11 @@ func textOf(t *testing.T, v any) string {
 // planned returns the shards that a change from one world to another runs, or that it runs all.
 func planned(t *testing.T, base, head *saastest.World) (map[string]bool, bool) {
 	t.Helper()
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := planner.Input{BaseRef: "base", HeadRef: "head", Settings: settings, Natives: []integration.DryRunner{New(Services{})}}
+	in := planner.Input{BaseRef: "base", HeadRef: "head", Settings: rules, Natives: []integration.DryRunner{New(Services{})}}
 	if in.Base, err = bundle.Parse(base.Bundle(t), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Validation is the shard of the mistakes of all data.
@@ -31,7 +32,7 @@ type findingState struct {
 // DesiredState implements [integration.Stater]. The names of other saas files, which are the
 // callers whose objects are left alone, are no part of it: in the dry run of a change they are
 // those of base, see [side.desired].
-func (deployer) DesiredState(ctx context.Context, query integration.QueryFunc, it integration.Integration) (any, error) {
+func (deployer) DesiredState(ctx context.Context, query integration.QueryFunc, it settings.Integration) (any, error) {
 	s, err := readSettings(it.Own)
 	if err != nil {
 		return nil, err
@@ -62,12 +63,12 @@ func findingStates(findings []reconcile.Finding) []findingState {
 }
 
 // Shards implements [integration.Sharder].
-func (deployer) Shards() integration.Shards {
-	by, err := integration.ParseSelector("cells[*].key")
+func (deployer) Shards() settings.Shards {
+	by, err := settings.ParseSelector("cells[*].key")
 	if err != nil {
 		panic(err) // the text is a constant
 	}
-	return integration.Shards{By: []integration.Selector{by}}
+	return settings.Shards{By: []settings.Selector{by}}
 }
 
 // callers returns the names of the saas files that are deployed.

@@ -30,7 +30,7 @@ type Services struct {
 type asker struct {
 	Services
 	env      integration.Environment
-	settings settings
+	settings ownSettings
 	model    *saas.Model
 
 	heads   map[saas.Source]*headsAnswer
@@ -75,7 +75,7 @@ type valueAnswer struct {
 var errNoService = errors.New("this program cannot ask it")
 
 // newAsker returns an asker that knows what the cells need.
-func newAsker(of Services, env integration.Environment, s settings, m *saas.Model, cells []saas.Cell) *asker {
+func newAsker(of Services, env integration.Environment, s ownSettings, m *saas.Model, cells []saas.Cell) *asker {
 	a := &asker{Services: of, env: env, settings: s, model: m, heads: map[saas.Source]*headsAnswer{}, builds: map[saas.Source]*buildsAnswer{},
 		images: map[saas.Source]*imageAnswer{}, values: map[string]*valueAnswer{}}
 	for _, c := range cells {

@@ -20,6 +20,7 @@ import (
 	"github.com/app-sre/prcheck/natives/saas/pipelines/loop"
 	"github.com/app-sre/prcheck/natives/saas/promotion"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -39,18 +40,18 @@ func (native) Name() string { return Name }
 func (n native) Close() error { return services.Close(n.services.Repositories) }
 
 // CheckSettings implements [integration.Checker].
-func (native) CheckSettings(own integration.OwnSettings) error {
+func (native) CheckSettings(own settings.Own) error {
 	_, err := readSettings(own)
 	return err
 }
 
 // Shards implements [integration.Sharder]: a shard is a saas file.
-func (native) Shards() integration.Shards {
-	by, err := integration.ParseSelector("files[*].name")
+func (native) Shards() settings.Shards {
+	by, err := settings.ParseSelector("files[*].name")
 	if err != nil {
 		panic(err) // the text is a constant
 	}
-	return integration.Shards{By: []integration.Selector{by}}
+	return settings.Shards{By: []settings.Selector{by}}
 }
 
 // DryRun implements [integration.Native]. In a merge request it says what the merge would start,
@@ -131,7 +132,7 @@ func choose(env integration.Environment, m *saas.Model) ([]*saas.File, []saas.Ce
 }
 
 // newExecutor returns what runs cells.
-func newExecutor(env integration.Environment, act *integration.Actors, s settings) executor.Executor {
+func newExecutor(env integration.Environment, act *integration.Actors, s ownSettings) executor.Executor {
 	clusters := executor.Clusters{Reader: env.Cluster}
 	if act != nil {
 		clusters.Writer = act.Cluster
@@ -143,7 +144,7 @@ func newExecutor(env integration.Environment, act *integration.Actors, s setting
 }
 
 // newLoop returns the iteration.
-func (n native) newLoop(env integration.Environment, act *integration.Actors, s settings, a *asker, at *scene) *loop.Loop {
+func (n native) newLoop(env integration.Environment, act *integration.Actors, s ownSettings, a *asker, at *scene) *loop.Loop {
 	writer := rand.Text()
 	var mu sync.Mutex
 	ids := 0
@@ -243,7 +244,7 @@ func (n native) forget(ctx context.Context, env integration.Environment, act *in
 }
 
 // UsesHosts implements [integration.HostUser].
-func (native) UsesHosts(ctx context.Context, query integration.QueryFunc, it integration.Integration) ([]integration.HostUse, error) {
+func (native) UsesHosts(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]integration.HostUse, error) {
 	s, err := readSettings(it.Own)
 	if err != nil {
 		return nil, err

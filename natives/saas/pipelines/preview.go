@@ -10,13 +10,14 @@ import (
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // codeBase says that the data of base cannot be read.
 const codeBase = "BASE_UNREADABLE"
 
 // Preview implements [integration.Previewer].
-func (n native) Preview(ctx context.Context, base, head integration.QueryFunc, it integration.Integration) ([]string, error) {
+func (n native) Preview(ctx context.Context, base, head integration.QueryFunc, it settings.Integration) ([]string, error) {
 	s, err := readSettings(it.Own)
 	if err != nil {
 		return nil, err

@@ -7,12 +7,13 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/saas/saastest"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // stateOf returns the desired state of a world as text.
 func stateOf(t *testing.T, w *saastest.World) string {
 	t.Helper()
-	var it integration.Integration
+	var it settings.Integration
 	out, err := New(Services{}).(integration.Stater).DesiredState(t.Context(), w.Query(t), it)
 	if err != nil {
 		t.Fatal(err)

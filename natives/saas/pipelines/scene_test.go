@@ -16,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/natives/saas/saastest"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -125,12 +126,12 @@ func (s *testScene) Measure(_ context.Context, server string, _ services.Login, 
 
 // env returns the environment of a run.
 func (s *testScene) env() integration.Environment {
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+Name+":\n    settings: "+s.own+"\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+Name+":\n    settings: "+s.own+"\n"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return integration.Environment{
-		Integration: Name, Settings: settings.For(Name), Query: s.query, State: state.ReadOnly(s.state), Now: func() time.Time { return s.now }, Log: &s.log, Workers: 4,
+		Integration: Name, Settings: rules.For(Name), Query: s.query, State: state.ReadOnly(s.state), Now: func() time.Time { return s.now }, Log: &s.log, Workers: 4,
 		Commit: "c0ffee",
 		Secret: func(_ context.Context, ref integration.SecretRef) (string, error) {
 			return "secret-" + ref.Path, s.did("secret")

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/saas/pipelines/executor"
+	"github.com/app-sre/prcheck/settings"
 )
 
-// Settings are what the settings of the integration say; doc.go explains them.
-type settings struct {
+// OwnSettings are what the settings of the integration say; doc.go explains them.
+type ownSettings struct {
 	saas.Settings
 	Executor   executorKind         `yaml:"executor"`
 	Native     executor.JobSettings `yaml:"native"`
@@ -49,8 +49,8 @@ func (k *executorKind) UnmarshalText(text []byte) error {
 }
 
 // readSettings reads the settings.
-func readSettings(own integration.OwnSettings) (settings, error) {
-	var s settings
+func readSettings(own settings.Own) (ownSettings, error) {
+	var s ownSettings
 	if err := own.Decode(&s); err != nil {
 		return s, err
 	}
@@ -71,7 +71,7 @@ func readSettings(own integration.OwnSettings) (settings, error) {
 var fingerprint = lazyregexp.New(`^[0-9a-f]{16}$`)
 
 // readRetry reads the key retry: a fingerprint, some of them, or a mapping.
-func (s *settings) readRetry(own integration.OwnSettings) error {
+func (s *ownSettings) readRetry(own settings.Own) error {
 	switch v := s.Retry.(type) {
 	case nil:
 		return nil
@@ -85,7 +85,7 @@ func (s *settings) readRetry(own integration.OwnSettings) error {
 }
 
 // readAgain reads fingerprints.
-func (s *settings) readAgain(own integration.OwnSettings, list []any, path ...string) error {
+func (s *ownSettings) readAgain(own settings.Own, list []any, path ...string) error {
 	for _, v := range list {
 		text, ok := v.(string)
 		if !ok || !fingerprint.MatchString(text) {
@@ -100,7 +100,7 @@ func (s *settings) readAgain(own integration.OwnSettings, list []any, path ...st
 const maxTries = 100
 
 // readPolicy reads the mapping of the key retry.
-func (s *settings) readPolicy(own integration.OwnSettings, policy map[string]any) error {
+func (s *ownSettings) readPolicy(own settings.Own, policy map[string]any) error {
 	for key, v := range policy {
 		switch key {
 		case "max":
@@ -132,4 +132,4 @@ func (s *settings) readPolicy(own integration.OwnSettings, policy map[string]any
 }
 
 // takesOver reports whether what the four integrations remember is read.
-func (s settings) takesOver() bool { return s.Records != "" && (s.TakeOver == nil || *s.TakeOver) }
+func (s ownSettings) takesOver() bool { return s.Records != "" && (s.TakeOver == nil || *s.TakeOver) }

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // own returns settings of the integration.
-func own(t *testing.T, text string) integration.OwnSettings {
+func own(t *testing.T, text string) settings.Own {
 	t.Helper()
-	s, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+Name+":\n    settings: "+text+"\n"))
+	s, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+Name+":\n    settings: "+text+"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +22,7 @@ func own(t *testing.T, text string) integration.OwnSettings {
 
 func TestSettings(t *testing.T) {
 	const fp = "0123456789abcdef"
-	for text, want := range map[string]settings{
+	for text, want := range map[string]ownSettings{
 		"{}":                            {},
 		`{retry: "` + fp + `"}`:         {again: []string{fp}},
 		`{retry: ["` + fp + `"]}`:       {again: []string{fp}},

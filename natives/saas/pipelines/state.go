@@ -5,6 +5,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/saas"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A desiredState is all that the loop reads of the data, by saas file.
@@ -40,8 +41,8 @@ type sourceState struct {
 }
 
 // DesiredState implements [integration.Stater].
-func (native) DesiredState(ctx context.Context, query integration.QueryFunc, settings integration.Integration) (any, error) {
-	s, err := readSettings(settings.Own)
+func (native) DesiredState(ctx context.Context, query integration.QueryFunc, it settings.Integration) (any, error) {
+	s, err := readSettings(it.Own)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (c triggerCase) asker(t *testing.T, of *saas.Target) *asker {
 			s.images[i.(string)] = true
 		}
 	}
-	a := newAsker(s.services(), integration.Environment{}.WithDefaults(), settings{Trace: c.Input.Trace}, &saas.Model{HashLength: c.Input.HashLength}, nil)
+	a := newAsker(s.services(), integration.Environment{}.WithDefaults(), ownSettings{Trace: c.Input.Trace}, &saas.Model{HashLength: c.Input.HashLength}, nil)
 	a.heads[saas.Source{Address: c.Input.URL}] = &headsAnswer{heads: map[string]string{c.Input.Ref: c.Input.Head}}
 	if up := of.Upstream; up != nil {
 		answer := &buildsAnswer{builds: map[string][]services.Build{up.Job: {}}}
@@ -220,5 +220,5 @@ func (c sloCase) gates(t *testing.T, spec sloSpec) []decide.Gate {
 	}
 	target := &saas.Target{Namespace: saas.Namespace{Name: spec.Namespace, Cluster: &saas.Cluster{Name: spec.Cluster}}, SLOs: []*saas.SLODocument{{Name: spec.Doc,
 		Namespaces: []saas.SLONamespace{{Cluster: spec.Cluster, Namespace: spec.Namespace}}, SLOs: []saas.SLO{{Name: "slo", Target: 0.5}}}}}
-	return newAsker(s.services(), integration.Environment{}.WithDefaults(), settings{}, &saas.Model{}, nil).objectives(t.Context(), target)
+	return newAsker(s.services(), integration.Environment{}.WithDefaults(), ownSettings{}, &saas.Model{}, nil).objectives(t.Context(), target)
 }

@@ -68,8 +68,8 @@ func TestTargetsThatAreAlike(t *testing.T) {
 			}
 			text := strings.NewReplacer("OLD", saastest.Sha, "CHANNELS", strings.Join(words, ", ")).Replace(alikeFile)
 			for i, s := range all {
-				e := s.entry(settings{}, promotion.Decision{Ref: sha(i + 2)})
-				if other := all[1-i].entry(settings{}, promotion.Decision{}); e.isSame(other) {
+				e := s.entry(ownSettings{}, promotion.Decision{Ref: sha(i + 2)})
+				if other := all[1-i].entry(ownSettings{}, promotion.Decision{}); e.isSame(other) {
 					t.Errorf("%+v and %+v are the same", e, other)
 				}
 				raw, err := json.Marshal(e)
@@ -107,7 +107,7 @@ func TestKeysOfTargetsThatAreAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := subscribers(m)[0]
-	raw, err := json.Marshal(s.entry(settings{}, promotion.Decision{Ref: "r"}))
+	raw, err := json.Marshal(s.entry(ownSettings{}, promotion.Decision{Ref: "r"}))
 	if want := saastest.File + ":shop:" + saastest.Production + ":"; err != nil || s.key != want || strings.Contains(string(raw), "channels") {
 		t.Errorf("got the key %s and %s, want %s", s.key, raw, want)
 	}

@@ -19,7 +19,7 @@ import (
 type asker struct {
 	Services
 	env      integration.Environment
-	settings settings
+	settings ownSettings
 	model    *saas.Model
 
 	records *promotion.Records // nil if there are none
@@ -55,7 +55,7 @@ type commitLog struct {
 var errNoService = errors.New("this program cannot ask it")
 
 // newAsker returns an asker that knows what is needed for some subscribers.
-func newAsker(ctx context.Context, of Services, env integration.Environment, s settings, m *saas.Model, all []*subscriber) *asker {
+func newAsker(ctx context.Context, of Services, env integration.Environment, s ownSettings, m *saas.Model, all []*subscriber) *asker {
 	a := &asker{Services: of, env: env, settings: s, model: m, heads: map[saas.Source]*heads{}, logs: map[commitOf]*commitLog{}}
 	switch {
 	case s.Records == "":

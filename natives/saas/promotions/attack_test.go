@@ -82,7 +82,7 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("%.60q: then it says %.200q", description, m.Description)
 		}
 	}
-	k := keeper{branch: m.Branch, settings: settings{Branch: "main"}}
+	k := keeper{branch: m.Branch, settings: ownSettings{Branch: "main"}}
 	w := saastest.New()
 	w.Target(saastest.File, 0, 1)["name"] = evil
 	model, err := saas.Read(t.Context(), w.Query(t), saas.Settings{})

@@ -47,7 +47,7 @@ func Keep(ctx context.Context, forge services.ForgeWriter, of Component) (did []
 		}
 	}
 	c := &component{branch: promotion.Branch(of.Files), files: of.Files}
-	w := &work{settings: settings{Branch: of.Branch, AutoMerge: of.AutoMerge, Patience: of.Patience, RetryAfter: of.RetryAfter}, env: integration.Environment{}.WithDefaults(),
+	w := &work{settings: ownSettings{Branch: of.Branch, AutoMerge: of.AutoMerge, Patience: of.Patience, RetryAfter: of.RetryAfter}, env: integration.Environment{}.WithDefaults(),
 		forge: forge, mainHead: of.MainHead, now: of.Now, remembered: remembered, heads: map[string]string{}, open: map[string]*services.MergeRequest{}}
 	w.act = &integration.Actors{Did: func(d integration.Deed) {
 		if d.Status == string(reconcile.StatusDone) {

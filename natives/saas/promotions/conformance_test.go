@@ -48,7 +48,7 @@ var refs = map[string]string{"D1": strings.Repeat("d1", 20), "D2": strings.Repea
 func newKeeper(t *testing.T, f *fakeForge, m memory, wants ...entry) *keeper {
 	t.Helper()
 	branch := promotion.Branch([]string{file})
-	k := &keeper{settings: settings{Branch: "main"}, forge: f, now: f.now, mainHead: f.heads["main"], branch: branch, head: f.heads[branch], wants: wants, memory: m}
+	k := &keeper{settings: ownSettings{Branch: "main"}, forge: f, now: f.now, mainHead: f.heads["main"], branch: branch, head: f.heads[branch], wants: wants, memory: m}
 	open, err := f.MergeRequests(t.Context(), promotion.BranchPrefix)
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ const maxCommits = 3
 
 // A keeper keeps the merge request of one component.
 type keeper struct {
-	settings settings
+	settings ownSettings
 	forge    services.ForgeWriter
 	now      time.Time
 	mainHead string // "" if it is not known

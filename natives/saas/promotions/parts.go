@@ -86,7 +86,7 @@ func isPart(c *component, keys []string) bool {
 }
 
 // ofPart returns what a part inherits: the windows that were used, what began in them, and what failed.
-func (m memory) ofPart(in settings, part *component) memory {
+func (m memory) ofPart(in ownSettings, part *component) memory {
 	out := memory{Failed: m.Failed, Through: m.Through, Pending: m.Pending, Since: m.Since}
 	for _, e := range m.Begun {
 		if slices.ContainsFunc(part.subscribers, func(s *subscriber) bool { return e.isSame(s.entry(in, s.d)) }) {

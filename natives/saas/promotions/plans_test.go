@@ -4,15 +4,15 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/saas/saastest"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // A merge request plans the promotions only if it changes a target that is promoted or one of its
 // publishers.
 func TestWhatPlansPromotions(t *testing.T) {
 	desired := func(w *saastest.World) string {
-		s, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\n"))
+		s, err := settings.Read("prcheck.yaml", []byte("version: 1\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Name is the name of the native.
@@ -47,7 +48,7 @@ func (native) Name() string { return Name }
 func (n native) Close() error { return services.Close(n.services.Repositories) }
 
 // CheckSettings implements [integration.Checker].
-func (native) CheckSettings(own integration.OwnSettings) error {
+func (native) CheckSettings(own settings.Own) error {
 	_, err := readSettings(own)
 	return err
 }
@@ -109,7 +110,7 @@ func nothingDone(err error) error { return fmt.Errorf("%w: %w", integration.ErrN
 type work struct {
 	services Services
 	env      integration.Environment
-	settings settings
+	settings ownSettings
 	model    *saas.Model
 	all      []*subscriber
 	asker    *asker
@@ -211,7 +212,7 @@ func (w *work) decide(ctx context.Context) error {
 
 // DesiredState implements [integration.Stater]: what the data say about the targets that are
 // promoted and their publishers.
-func (native) DesiredState(ctx context.Context, query integration.QueryFunc, of integration.Integration) (any, error) {
+func (native) DesiredState(ctx context.Context, query integration.QueryFunc, of settings.Integration) (any, error) {
 	s, err := readSettings(of.Own)
 	if err != nil {
 		return nil, err
@@ -248,7 +249,7 @@ func (native) DesiredState(ctx context.Context, query integration.QueryFunc, of 
 }
 
 // UsesHosts implements [integration.HostUser].
-func (native) UsesHosts(ctx context.Context, query integration.QueryFunc, it integration.Integration) ([]integration.HostUse, error) {
+func (native) UsesHosts(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]integration.HostUse, error) {
 	s, err := readSettings(it.Own)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/saas/promotion"
 	"github.com/app-sre/prcheck/natives/saas/saastest"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -221,11 +222,11 @@ func (s *scene) env() integration.Environment { return s.envOver(s.query()) }
 func (s *scene) envOver(query integration.QueryFunc) integration.Environment {
 	s.t.Helper()
 	own := "{forge: {url: https://gitlab.example.com, project: group/project, token: {path: a, field: b}}, folder: data, records: s3://bucket" + s.own + "}"
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+Name+":\n    settings: "+own+"\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+Name+":\n    settings: "+own+"\n"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	of := settings.For(Name)
+	of := rules.For(Name)
 	s.findings, s.standing = nil, map[string]integration.Standing{}
 	s.log.Reset()
 	return integration.Environment{Integration: Name, Settings: of, Query: query, State: state.ReadOnly(s.state), Now: func() time.Time { return s.now }, Log: &s.log, Workers: 1,

@@ -9,10 +9,11 @@ import (
 	"github.com/app-sre/prcheck/internal/origin"
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/saas/promotion"
+	"github.com/app-sre/prcheck/settings"
 )
 
-// Settings are what the settings of the integration say; doc.go explains them.
-type settings struct {
+// OwnSettings are what the settings of the integration say; doc.go explains them.
+type ownSettings struct {
 	saas.Settings
 	Forge     forgeSettings  `yaml:"forge"`
 	Folder    string         `yaml:"folder"`
@@ -50,8 +51,8 @@ const defaultPatience = time.Hour
 const defaultRetryAfter = 24 * time.Hour
 
 // readSettings reads the settings.
-func readSettings(own integration.OwnSettings) (settings, error) {
-	s := settings{Branch: "main", Patience: defaultPatience, RetryAfter: defaultRetryAfter}
+func readSettings(own settings.Own) (ownSettings, error) {
+	s := ownSettings{Branch: "main", Patience: defaultPatience, RetryAfter: defaultRetryAfter}
 	if err := own.Decode(&s); err != nil {
 		return s, err
 	}
@@ -79,6 +80,6 @@ func readSettings(own integration.OwnSettings) (settings, error) {
 }
 
 // inProject returns the path of a datafile in the project.
-func (s settings) inProject(file string) string {
+func (s ownSettings) inProject(file string) string {
 	return strings.TrimPrefix(path.Join(s.Folder, path.Clean("/"+file)), "/")
 }

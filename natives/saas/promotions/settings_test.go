@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/settings"
 )
 
 func TestReadSettings(t *testing.T) {
-	read := func(own string) (settings, error) {
-		all, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+Name+":\n    settings: "+own+"\n"))
+	read := func(own string) (ownSettings, error) {
+		all, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+Name+":\n    settings: "+own+"\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -129,7 +129,7 @@ type noted struct {
 }
 
 // entry returns what a decision does to the target of a subscriber.
-func (s *subscriber) entry(in settings, d promotion.Decision) entry {
+func (s *subscriber) entry(in ownSettings, d promotion.Decision) entry {
 	t := s.target()
 	out := entry{File: in.inProject(t.Place.File), Template: t.Template.Name, Namespace: namespaceOf(t), Name: nameOf(t), Ref: d.Ref,
 		key: s.key, was: s.q.Ref, label: s.label()}

@@ -18,7 +18,7 @@ func (s *subscriber) hasWindow() bool {
 }
 
 // begins notes the promotions of a component that began in a window.
-func (m *memory) begins(in settings, c *component) {
+func (m *memory) begins(in ownSettings, c *component) {
 	var out []entry
 	for _, s := range c.subscribers {
 		if !s.hasWindow() {
@@ -40,7 +40,7 @@ func (m *memory) begins(in settings, c *component) {
 
 // goesOn returns a promotion that began in a window as it is now, and whether it may go on. With
 // an error it is not known.
-func (s *subscriber) goesOn(in settings, begun entry) (entry, bool, error) {
+func (s *subscriber) goesOn(in ownSettings, begun entry) (entry, bool, error) {
 	if begun.Ref == "" || s.isUnknown() || s.q.Rule == promotion.Head && begun.Ref != s.d.Candidate && begun.Ref != s.q.Ref {
 		return entry{}, false, nil
 	}

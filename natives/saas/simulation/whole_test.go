@@ -22,6 +22,7 @@ import (
 	"github.com/app-sre/prcheck/natives/saas/pipelines"
 	"github.com/app-sre/prcheck/natives/saas/promotions"
 	"github.com/app-sre/prcheck/natives/saas/saastest"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -107,12 +108,12 @@ func (w *whole) query() integration.QueryFunc {
 
 // env returns the environment of a native.
 func (w *whole) env(name, own, shard string) integration.Environment {
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+name+":\n    settings: "+own+"\n"))
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+name+":\n    settings: "+own+"\n"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return integration.Environment{
-		Integration: name, Settings: settings.For(name), Query: w.query(), Shard: shard, State: state.ReadOnly(w.below(name)), Log: &w.log, Workers: 2,
+		Integration: name, Settings: rules.For(name), Query: w.query(), Shard: shard, State: state.ReadOnly(w.below(name)), Log: &w.log, Workers: 2,
 		Now:    func() time.Time { return w.now },
 		Secret: func(context.Context, integration.SecretRef) (string, error) { return "token", nil },
 		Bucket: func(context.Context, string) (integration.BucketReader, error) { return w.bucket, nil },

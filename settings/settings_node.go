@@ -1,0 +1,248 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A settingsReader reads the YAML nodes of one settings file. It collects all mistakes,
+// so that a user can correct them at once. A value with a mistake is read as the zero
+// value.
+type settingsReader struct {
+	Mistakes
+	misspelt map[*yaml.Node]bool       // mappings with an unknown key, which may be a required key with a typing error
+	notes    map[*yaml.Node]constraint // what is wanted of each value; nil if nobody asks
+}
+
+// fail notes a mistake. at is the path of the value in the document, such as
+// exec.timeout; "" means the document itself.
+func (r *settingsReader) fail(line int, at, format string, args ...any) {
+	r.Add(line, at, fmt.Sprintf(format, args...))
+}
+
+// An entry is a key of a mapping with its value.
+type entry struct {
+	key   string
+	line  int
+	value *yaml.Node
+}
+
+// readEntries reads a mapping with any keys. A repeated key is a mistake, and only its
+// first value is returned.
+func (r *settingsReader) readEntries(n *yaml.Node, at string) []entry {
+	r.note(n, constraint{"type": "object", "additionalProperties": true})
+	return r.entries(n, at)
+}
+
+// entries is readEntries without a note.
+func (r *settingsReader) entries(n *yaml.Node, at string) []entry {
+	if !r.checkKind(n, yaml.MappingNode, at, "a mapping") {
+		return nil
+	}
+	first := map[string]int{}
+	var list []entry
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		if k.ShortTag() == "!!merge" {
+			r.fail(k.Line, at, "merge keys (<<) are not supported; write the keys out")
+			continue
+		}
+		if k.Kind != yaml.ScalarNode || k.ShortTag() != "!!str" {
+			r.fail(k.Line, at, "a key must be a string, got %s", describeNode(k))
+			continue
+		}
+		if line, ok := first[k.Value]; ok {
+			r.fail(k.Line, at, "duplicate key %s, first on line %d", quoteShort(k.Value), line)
+			continue
+		}
+		first[k.Value] = k.Line
+		list = append(list, entry{k.Value, k.Line, v})
+	}
+	return list
+}
+
+// readObject reads a mapping with known keys. An unknown key is a mistake.
+func (r *settingsReader) readObject(n *yaml.Node, at string, known ...string) map[string]*yaml.Node {
+	values := map[string]*yaml.Node{}
+	r.note(n, constraint{"type": "object", "properties": known, "additionalProperties": false})
+	for _, e := range r.entries(n, at) {
+		if !slices.Contains(known, e.key) {
+			r.fail(e.line, at, "unknown key %s%s", quoteShort(e.key), didYouMean(e.key, known))
+			r.misspelt[n] = true
+			continue
+		}
+		values[e.key] = e.value
+	}
+	return values
+}
+
+// readList reads a list.
+func (r *settingsReader) readList(n *yaml.Node, at string) []*yaml.Node {
+	r.note(n, constraint{"type": "array"})
+	if !r.checkKind(n, yaml.SequenceNode, at, "a list") {
+		return nil
+	}
+	return n.Content
+}
+
+// readNonEmptyList reads a list that must have an item.
+func (r *settingsReader) readNonEmptyList(n *yaml.Node, at string) []*yaml.Node {
+	items := r.readList(n, at)
+	r.note(n, constraint{"minItems": 1})
+	if n.Kind == yaml.SequenceNode && len(items) == 0 {
+		r.fail(n.Line, at, "is empty; it needs at least one entry")
+	}
+	return items
+}
+
+// A text is a string of the file with its line.
+type text struct {
+	value string
+	line  int
+}
+
+// readUniqueTexts reads strings that must be different and not empty.
+func (r *settingsReader) readUniqueTexts(items []*yaml.Node, at string) []text {
+	list := []text{}
+	first := map[string]int{}
+	for i, n := range items {
+		at := at + indexSuffix(i)
+		r.note(n, constraint{uniqueItem: true})
+		s, ok := r.readText(n, at)
+		if !ok {
+			continue
+		}
+		if line, ok := first[s]; ok {
+			r.fail(n.Line, at, "%s is already on line %d", quoteShort(s), line)
+			continue
+		}
+		first[s] = n.Line
+		list = append(list, text{s, n.Line})
+	}
+	return list
+}
+
+// readText reads a string that must not be empty.
+func (r *settingsReader) readText(n *yaml.Node, at string) (string, bool) {
+	r.note(n, constraint{"minLength": 1})
+	s, ok := r.readString(n, at)
+	if ok && s == "" {
+		r.fail(n.Line, at, "is empty")
+		return "", false
+	}
+	return s, ok
+}
+
+// readString reads a string. It must not contain NUL, since no argument of a process can.
+func (r *settingsReader) readString(n *yaml.Node, at string) (string, bool) {
+	r.note(n, constraint{"type": "string"})
+	if !r.checkKind(n, yaml.ScalarNode, at, "a string") {
+		return "", false
+	}
+	switch {
+	case n.ShortTag() != "!!str":
+		r.fail(n.Line, at, "must be a string, got %s; put it in quotes", describeNode(n))
+		return "", false
+	case strings.ContainsRune(n.Value, 0):
+		r.fail(n.Line, at, "holds a NUL character")
+		return "", false
+	}
+	return n.Value, true
+}
+
+// readBool reads a truth value.
+func (r *settingsReader) readBool(n *yaml.Node, at string) bool {
+	r.note(n, constraint{"type": "boolean"})
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" {
+		r.fail(n.Line, at, "must be true or false, got %s", describeNode(n))
+		return false
+	}
+	return strings.EqualFold(n.Value, "true")
+}
+
+// readInt reads a whole number from low to high.
+func (r *settingsReader) readInt(n *yaml.Node, at string, low, high int) int {
+	r.note(n, constraint{"type": "integer", "minimum": low, "maximum": high})
+	v, err := strconv.Atoi(n.Value)
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || err != nil {
+		r.fail(n.Line, at, "must be a whole number, got %s", describeNode(n))
+		return 0
+	}
+	if v < low || v > high {
+		r.fail(n.Line, at, "must be from %d to %d, got %d", low, high, v)
+		return 0
+	}
+	return v
+}
+
+// readChoice reads one of several words and returns its index.
+func (r *settingsReader) readChoice(n *yaml.Node, at string, words []string) int {
+	r.note(n, constraint{"enum": words})
+	s, ok := r.readString(n, at)
+	if !ok {
+		return 0
+	}
+	i := slices.Index(words, s)
+	if i < 0 {
+		r.fail(n.Line, at, "must be %s, got %s", strings.Join(words, " or "), quoteShort(s))
+		return 0
+	}
+	return i
+}
+
+// checkCount reports whether a list has at most most items, and notes a mistake if not. what
+// names the items in the message.
+func (r *settingsReader) checkCount(n *yaml.Node, at string, most int, what string) bool {
+	r.note(n, constraint{"maxItems": most})
+	if len(n.Content) <= most {
+		return true
+	}
+	r.fail(n.Line, at, "has more than %d %s", most, what)
+	return false
+}
+
+// checkKind reports whether a node has a kind, and notes a mistake if not. want names
+// the kind in the message.
+func (r *settingsReader) checkKind(n *yaml.Node, k yaml.Kind, at, want string) bool {
+	if n.Kind == k {
+		return true
+	}
+	r.fail(n.Line, at, "must be %s, got %s", want, describeNode(n))
+	return false
+}
+
+// describeNode describes the value of a node for a message, such as "the number 3".
+func describeNode(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "an alias (*" + n.Value + "), which is not supported"
+	}
+	switch tag := n.ShortTag(); tag {
+	case "!!null":
+		return "nothing"
+	case "!!str":
+		return "the string " + quoteShort(n.Value)
+	case "!!int", "!!float":
+		return "the number " + quoteShort(n.Value)
+	case "!!bool":
+		return "the truth value " + quoteShort(n.Value)
+	default:
+		return "a " + strings.TrimPrefix(tag, "!!")
+	}
+}
+
+// wordAt returns the word with index i, or i itself if there is none.
+func wordAt(i int, words []string) string {
+	if i < 0 || i >= len(words) {
+		return strconv.Itoa(i)
+	}
+	return words[i]
+}
