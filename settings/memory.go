@@ -30,7 +30,7 @@ func ParseBytes(text string) (int64, error) {
 }
 
 // readMemory reads an amount of memory.
-func (r *settingsReader) readMemory(n *yaml.Node, at string) int64 {
+func (r *reader) readMemory(n *yaml.Node, at string) int64 {
 	r.note(n, memoryText)
 	bytes, err := ParseBytes(n.Value)
 	if err == nil && n.Kind == yaml.ScalarNode {

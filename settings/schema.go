@@ -20,7 +20,7 @@ const (
 //
 // It is not written by hand but asked from the reader of the settings: at each place the
 // reader gets a text, a list and a mapping, and notes what it wants of them (see
-// settingsReader.note). So a new key is in the schema as soon as it can be read. What a
+// reader.note). So a new key is in the schema as soon as it can be read. What a
 // schema cannot say, such as that a pattern must be a regular expression, only the reader
 // checks: the schema accepts all that the reader accepts, and some more.
 func Schema() ([]byte, error) {
@@ -89,7 +89,7 @@ func askReader(path []string, probe *yaml.Node) constraint {
 			root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{textNode(part), root}}
 		}
 	}
-	r := &settingsReader{misspelt: map[*yaml.Node]bool{}, notes: map[*yaml.Node]constraint{}}
+	r := &reader{misspelt: map[*yaml.Node]bool{}, notes: map[*yaml.Node]constraint{}}
 	r.readSettings(root, &Settings{})
 	return r.notes[probe]
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-func TestReadSettings(t *testing.T) {
+func TestRead(t *testing.T) {
 	raw, err := os.ReadFile("testdata/prcheck.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-func TestMistakesAreSettingsErrors(t *testing.T) {
+func TestMistakesAreErrors(t *testing.T) {
 	_, err := Read("a.yaml", []byte("version: 1\nfoo: 1\n"))
 	want := Error{File: "a.yaml", Line: 2, Msg: `unknown key "foo"`}
 	var got *Error
@@ -219,7 +219,7 @@ func TestManyMistakes(t *testing.T) {
 	}
 }
 
-func FuzzReadSettings(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	raw, err := os.ReadFile("testdata/prcheck.yaml")
 	if err != nil {
 		f.Fatal(err)

@@ -30,7 +30,7 @@ const maxStateKeys = 10
 func (s *Settings) StateTrust() StateTrust { return s.state }
 
 // readState reads the key state.
-func (r *settingsReader) readState(n *yaml.Node) (out StateTrust) {
+func (r *reader) readState(n *yaml.Node) (out StateTrust) {
 	keys := r.readObject(n, "state", "keys", "project", "trust")
 	if n := keys["keys"]; n != nil {
 		list := r.readNonEmptyList(n, "state.keys")

@@ -38,7 +38,7 @@ func (c Checkout) FromBundle() bool { return path.Ext(c.Schemas) == ".json" }
 func IsOutside(p string) bool { return path.IsAbs(p) || p == ".." || strings.HasPrefix(p, "../") }
 
 // readCheckout reads the key checkout.
-func (r *settingsReader) readCheckout(n *yaml.Node) Checkout {
+func (r *reader) readCheckout(n *yaml.Node) Checkout {
 	c := defaultCheckout
 	keys := r.readObject(n, "checkout", "data", "resources", "schemas", "graphql")
 	for _, k := range []struct {
@@ -64,7 +64,7 @@ func (r *settingsReader) readCheckout(n *yaml.Node) Checkout {
 }
 
 // checkCheckoutPath notes a mistake if a path of checkout cannot be used.
-func (r *settingsReader) checkCheckoutPath(line int, at, p string, outside bool) {
+func (r *reader) checkCheckoutPath(line int, at, p string, outside bool) {
 	why := ""
 	switch {
 	case strings.Contains(p, `\`):

@@ -29,13 +29,13 @@ func (s *Settings) Baseline() time.Duration {
 }
 
 // readBaselineLimit reads the key max_baseline_seconds.
-func (r *settingsReader) readBaselineLimit(n *yaml.Node, s *Settings) {
+func (r *reader) readBaselineLimit(n *yaml.Node, s *Settings) {
 	d := time.Duration(r.readInt(n, "max_baseline_seconds", 0, maxBaselineSeconds)) * time.Second
 	s.baseline = &d
 }
 
 // readTransient reads a list of regular expressions that match lines of output.
-func (r *settingsReader) readTransient(n *yaml.Node, at string) []*regexp.Regexp {
+func (r *reader) readTransient(n *yaml.Node, at string) []*regexp.Regexp {
 	items := r.readList(n, at)
 	if !r.checkCount(n, at, maxTransientPatterns, "patterns") {
 		return nil

@@ -16,7 +16,7 @@ const uniqueItem = "x-unique"
 // note remembers a constraint on a value. The constraints on one value hold together. [Schema]
 // is made from them, so each function that reads a value notes what it wants before it looks
 // at the value. When the settings are only read, nothing is remembered.
-func (r *settingsReader) note(n *yaml.Node, want constraint) {
+func (r *reader) note(n *yaml.Node, want constraint) {
 	if r.notes == nil {
 		return
 	}
@@ -34,7 +34,7 @@ func (r *settingsReader) note(n *yaml.Node, want constraint) {
 }
 
 // noteItems remembers a constraint on each item of a list.
-func (r *settingsReader) noteItems(items []*yaml.Node, want constraint) {
+func (r *reader) noteItems(items []*yaml.Node, want constraint) {
 	for _, n := range items {
 		r.note(n, want)
 	}
@@ -42,7 +42,7 @@ func (r *settingsReader) noteItems(items []*yaml.Node, want constraint) {
 
 // word reports whether a value is one of some words, for a key that also takes something
 // else.
-func (r *settingsReader) word(n *yaml.Node, words ...string) (string, bool) {
+func (r *reader) word(n *yaml.Node, words ...string) (string, bool) {
 	if n.Kind != yaml.ScalarNode {
 		return "", false
 	}

@@ -29,13 +29,13 @@ func (s Own) Decode(into any) error {
 	if s.node == nil {
 		return nil
 	}
-	r := &settingsReader{Mistakes: Mistakes{File: s.File}, misspelt: map[*yaml.Node]bool{}}
+	r := &reader{Mistakes: Mistakes{File: s.File}, misspelt: map[*yaml.Node]bool{}}
 	r.decode(s.node, s.At, v.Elem())
 	return r.Err()
 }
 
 // decode reads a value into v.
-func (r *settingsReader) decode(n *yaml.Node, at string, v reflect.Value) {
+func (r *reader) decode(n *yaml.Node, at string, v reflect.Value) {
 	if r.decodeText(n, at, v) {
 		return
 	}
@@ -65,7 +65,7 @@ func (r *settingsReader) decode(n *yaml.Node, at string, v reflect.Value) {
 }
 
 // decodeText reads a value that has a form of its own, and reports whether v is one.
-func (r *settingsReader) decodeText(n *yaml.Node, at string, v reflect.Value) bool {
+func (r *reader) decodeText(n *yaml.Node, at string, v reflect.Value) bool {
 	if v.Type() == reflect.TypeFor[time.Duration]() {
 		d, err := time.ParseDuration(n.Value)
 		if n.Kind != yaml.ScalarNode || err != nil {
@@ -87,7 +87,7 @@ func (r *settingsReader) decodeText(n *yaml.Node, at string, v reflect.Value) bo
 }
 
 // decodeStruct reads a mapping with known keys.
-func (r *settingsReader) decodeStruct(n *yaml.Node, at string, v reflect.Value) {
+func (r *reader) decodeStruct(n *yaml.Node, at string, v reflect.Value) {
 	fields := map[string]reflect.Value{}
 	known := knownKeys(v, fields, nil)
 	keys := r.readObject(n, at, known...)
@@ -120,7 +120,7 @@ func knownKeys(v reflect.Value, fields map[string]reflect.Value, known []string)
 }
 
 // decodeMap reads a mapping with any keys.
-func (r *settingsReader) decodeMap(n *yaml.Node, at string, v reflect.Value) {
+func (r *reader) decodeMap(n *yaml.Node, at string, v reflect.Value) {
 	if v.Type().Key().Kind() != reflect.String {
 		r.fail(n.Line, at, "cannot be read into a %s: its keys are no strings", v.Type())
 		return
@@ -135,7 +135,7 @@ func (r *settingsReader) decodeMap(n *yaml.Node, at string, v reflect.Value) {
 }
 
 // decodeScalar reads a string, a truth value or a number.
-func (r *settingsReader) decodeScalar(n *yaml.Node, at string, v reflect.Value) {
+func (r *reader) decodeScalar(n *yaml.Node, at string, v reflect.Value) {
 	switch k := v.Kind(); {
 	case k == reflect.String && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!timestamp":
 		v.SetString(n.Value) // YAML takes a day without quotes for a time

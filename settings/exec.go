@@ -85,7 +85,7 @@ func shardArgs(arg, shard string) []string {
 
 // readExec reads an exec mapping. A key that the mapping does not set has the value of
 // general.
-func (r *settingsReader) readExec(n *yaml.Node, at string, general Exec) Exec {
+func (r *reader) readExec(n *yaml.Node, at string, general Exec) Exec {
 	e := general
 	keys := r.readObject(n, at, "argv", "config", "env", "pass_env", "timeout", "memory", "when", "variables", "image_ref")
 	if n := keys["argv"]; n != nil {
@@ -122,7 +122,7 @@ func (r *settingsReader) readExec(n *yaml.Node, at string, general Exec) Exec {
 }
 
 // checkExec notes mistakes in the relations between the keys of an exec.
-func (r *settingsReader) checkExec(n *yaml.Node, keys map[string]*yaml.Node, at string, e Exec) {
+func (r *reader) checkExec(n *yaml.Node, keys map[string]*yaml.Node, at string, e Exec) {
 	if e.Config == "" && e.uses("{config}") {
 		r.fail(n.Line, at, "{config} is used, but there is no config")
 	}
@@ -153,7 +153,7 @@ func (e Exec) textsWithPlaceholders() []string {
 }
 
 // readArgv reads the key argv.
-func (r *settingsReader) readArgv(n *yaml.Node, at string) []string {
+func (r *reader) readArgv(n *yaml.Node, at string) []string {
 	var argv []string
 	for i, n := range r.readNonEmptyList(n, at) {
 		at := at + indexSuffix(i)
@@ -176,7 +176,7 @@ func (r *settingsReader) readArgv(n *yaml.Node, at string) []string {
 }
 
 // readEnv reads a mapping from names of variables to values, which may have some placeholders.
-func (r *settingsReader) readEnv(n *yaml.Node, at string, placeholders []string) map[string]string {
+func (r *reader) readEnv(n *yaml.Node, at string, placeholders []string) map[string]string {
 	env := map[string]string{}
 	r.note(n, constraint{"propertyNames": constraint{"pattern": envNamePattern.String()}})
 	for _, e := range r.readEntries(n, at) {
@@ -191,7 +191,7 @@ func (r *settingsReader) readEnv(n *yaml.Node, at string, placeholders []string)
 }
 
 // readPassEnv reads a list of names of variables.
-func (r *settingsReader) readPassEnv(n *yaml.Node, at string) []string {
+func (r *reader) readPassEnv(n *yaml.Node, at string) []string {
 	names := []string{}
 	items := r.readList(n, at)
 	r.noteItems(items, constraint{"pattern": envNamePattern.String()})
@@ -205,7 +205,7 @@ func (r *settingsReader) readPassEnv(n *yaml.Node, at string) []string {
 }
 
 // readTimeout reads the key timeout.
-func (r *settingsReader) readTimeout(n *yaml.Node, at string) time.Duration {
+func (r *reader) readTimeout(n *yaml.Node, at string) time.Duration {
 	r.note(n, durationText)
 	d, err := time.ParseDuration(n.Value)
 	switch {
@@ -220,7 +220,7 @@ func (r *settingsReader) readTimeout(n *yaml.Node, at string) time.Duration {
 }
 
 // checkPlaceholders notes a mistake for each placeholder in a text that is not in known.
-func (r *settingsReader) checkPlaceholders(n *yaml.Node, at string, known []string) {
+func (r *reader) checkPlaceholders(n *yaml.Node, at string, known []string) {
 	for _, p := range placeholderPattern.FindAllString(n.Value, -1) {
 		name := strings.Trim(p, "{}")
 		if v, ok := strings.CutPrefix(name, "env."); ok && envNamePattern.MatchString(v) {

@@ -31,7 +31,7 @@ var (
 )
 
 // readEffects reads the general key effects: a list of rules, or a mapping.
-func (r *settingsReader) readEffects(n *yaml.Node) effectSettings {
+func (r *reader) readEffects(n *yaml.Node) effectSettings {
 	const at = "effects"
 	switch n.Kind {
 	case yaml.SequenceNode:
@@ -64,7 +64,7 @@ func (r *settingsReader) readEffects(n *yaml.Node) effectSettings {
 
 // readOwnEffects reads the key effects of an integration, and returns its rules before the
 // general ones. "none" means no rules.
-func (r *settingsReader) readOwnEffects(n *yaml.Node, at string, general []EffectRule) []EffectRule {
+func (r *reader) readOwnEffects(n *yaml.Node, at string, general []EffectRule) []EffectRule {
 	_, none := r.word(n, "none")
 	switch {
 	case none:
@@ -84,7 +84,7 @@ func (r *settingsReader) readOwnEffects(n *yaml.Node, at string, general []Effec
 }
 
 // readEffectSources reads the keys rules and use. The rules come first.
-func (r *settingsReader) readEffectSources(keys map[string]*yaml.Node, at string) []EffectRule {
+func (r *reader) readEffectSources(keys map[string]*yaml.Node, at string) []EffectRule {
 	var out []EffectRule
 	if n := keys["rules"]; n != nil {
 		out = r.readEffectRules(n, at+".rules")
@@ -104,7 +104,7 @@ func (r *settingsReader) readEffectSources(keys map[string]*yaml.Node, at string
 }
 
 // readEffectRules reads a list of rules.
-func (r *settingsReader) readEffectRules(n *yaml.Node, at string) []EffectRule {
+func (r *reader) readEffectRules(n *yaml.Node, at string) []EffectRule {
 	items := r.readNonEmptyList(n, at)
 	if !r.checkCount(n, at, maxEffectRules, "rules") {
 		return nil
@@ -119,7 +119,7 @@ func (r *settingsReader) readEffectRules(n *yaml.Node, at string) []EffectRule {
 }
 
 // readEffectRule reads one rule.
-func (r *settingsReader) readEffectRule(n *yaml.Node, at string) (EffectRule, bool) {
+func (r *reader) readEffectRule(n *yaml.Node, at string) (EffectRule, bool) {
 	rule := EffectRule{Line: n.Line}
 	mistakes := len(r.list)
 	keys := r.readObject(n, at, "match", "kind", "subject")
@@ -149,7 +149,7 @@ func (r *settingsReader) readEffectRule(n *yaml.Node, at string) (EffectRule, bo
 }
 
 // readEffectPattern reads a regular expression that matches some lines of output.
-func (r *settingsReader) readEffectPattern(n *yaml.Node, at string) *regexp.Regexp {
+func (r *reader) readEffectPattern(n *yaml.Node, at string) *regexp.Regexp {
 	r.note(n, constraint{"maxLength": maxEffectBytes})
 	s, ok := r.readText(n, at)
 	if !ok {
@@ -170,7 +170,7 @@ func (r *settingsReader) readEffectPattern(n *yaml.Node, at string) *regexp.Rege
 }
 
 // readEffectKind reads the kind of a rule. "none" is read as "".
-func (r *settingsReader) readEffectKind(n *yaml.Node, at string) plan.EffectKind {
+func (r *reader) readEffectKind(n *yaml.Node, at string) plan.EffectKind {
 	words := append(effectKindWords(), "none")
 	word := words[r.readChoice(n, at, words)]
 	if word == "none" {
@@ -185,7 +185,7 @@ func effectKindWords() []string {
 }
 
 // readEffectSubject reads the subject of a rule. Its $names must be groups of the pattern.
-func (r *settingsReader) readEffectSubject(n *yaml.Node, at string, p *regexp.Regexp) string {
+func (r *reader) readEffectSubject(n *yaml.Node, at string, p *regexp.Regexp) string {
 	s, ok := r.readText(n, at)
 	if !ok {
 		return ""
@@ -218,7 +218,7 @@ func groupNames(p *regexp.Regexp) []string {
 }
 
 // readEffectBudget reads how long the runs on base may take together.
-func (r *settingsReader) readEffectBudget(n *yaml.Node, at string) time.Duration {
+func (r *reader) readEffectBudget(n *yaml.Node, at string) time.Duration {
 	r.note(n, durationText)
 	d, err := time.ParseDuration(n.Value)
 	switch {
@@ -231,7 +231,7 @@ func (r *settingsReader) readEffectBudget(n *yaml.Node, at string) time.Duration
 }
 
 // readEffectLabels reads the labels that effects need, by kind.
-func (r *settingsReader) readEffectLabels(n *yaml.Node, at string) map[plan.EffectKind]string {
+func (r *reader) readEffectLabels(n *yaml.Node, at string) map[plan.EffectKind]string {
 	out := map[plan.EffectKind]string{}
 	keys := r.readObject(n, at, effectKindWords()...)
 	for _, kind := range slices.Sorted(maps.Keys(keys)) {

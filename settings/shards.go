@@ -8,7 +8,7 @@ import (
 
 // readShards reads the key shards of an integration. A native that is bound to it is told its shard;
 // otherwise exec must pass it on.
-func (r *settingsReader) readShards(n *yaml.Node, at string, it Integration) *Shards {
+func (r *reader) readShards(n *yaml.Node, at string, it Integration) *Shards {
 	s := &Shards{Max: DefaultMaxShards, Line: n.Line}
 	keys := r.readObject(n, at, "by", "strategy", "arg", "collection", "max", "fan_out")
 	r.note(n, constraint{"oneOf": []constraint{{"required": []string{"by"}}, {"required": []string{"strategy"}}}})
@@ -38,7 +38,7 @@ func (r *settingsReader) readShards(n *yaml.Node, at string, it Integration) *Sh
 
 // readStrategy reads the key strategy into s. It sets FanOut: a full run becomes one task
 // per shard, so that each shard has a trace of its own.
-func (r *settingsReader) readStrategy(s *Shards, keys map[string]*yaml.Node, at string) {
+func (r *reader) readStrategy(s *Shards, keys map[string]*yaml.Node, at string) {
 	s.Strategy = Strategy(r.readChoice(keys["strategy"], at+".strategy", strategies[1:])) + 1
 	s.FanOut = true
 	for _, other := range []string{"by", "fan_out"} {
@@ -49,7 +49,7 @@ func (r *settingsReader) readStrategy(s *Shards, keys map[string]*yaml.Node, at 
 }
 
 // checkShardIsPassed notes a mistake if exec does not pass the shard to the process.
-func (r *settingsReader) checkShardIsPassed(s *Shards, n *yaml.Node, keys map[string]*yaml.Node, at string, exec Exec) {
+func (r *reader) checkShardIsPassed(s *Shards, n *yaml.Node, keys map[string]*yaml.Node, at string, exec Exec) {
 	args, shard := slices.Contains(exec.Argv, "{shard_args}"), exec.uses("{shard}")
 	switch {
 	case s.Strategy == StrategyStatic && exec.Argv != nil && !exec.PassesShardNumber():
@@ -65,7 +65,7 @@ func (r *settingsReader) checkShardIsPassed(s *Shards, n *yaml.Node, keys map[st
 }
 
 // readSelectors reads a list of selectors.
-func (r *settingsReader) readSelectors(n *yaml.Node, at string) []Selector {
+func (r *reader) readSelectors(n *yaml.Node, at string) []Selector {
 	items := r.readNonEmptyList(n, at)
 	if !r.checkCount(n, at, maxSelectors, "selectors") {
 		return nil

@@ -16,7 +16,7 @@ const (
 )
 
 // readPaths reads the key paths.
-func (r *settingsReader) readPaths(n *yaml.Node, s *Settings) {
+func (r *reader) readPaths(n *yaml.Node, s *Settings) {
 	keys := r.readObject(n, "paths", "ignore", "select")
 	if n := keys["ignore"]; n != nil {
 		s.Ignore = r.readGlobs(r.readList(n, "paths.ignore"), "paths.ignore")
@@ -29,7 +29,7 @@ func (r *settingsReader) readPaths(n *yaml.Node, s *Settings) {
 }
 
 // readRule reads one rule of paths.select.
-func (r *settingsReader) readRule(n *yaml.Node, at string) Rule {
+func (r *reader) readRule(n *yaml.Node, at string) Rule {
 	rule := Rule{Line: n.Line}
 	keys := r.readObject(n, at, "when", "run")
 	if r.requireKey(n, keys, at, "when") {
@@ -46,7 +46,7 @@ func (r *settingsReader) readRule(n *yaml.Node, at string) Rule {
 }
 
 // readGlobs reads a list of path patterns.
-func (r *settingsReader) readGlobs(items []*yaml.Node, at string) []Glob {
+func (r *reader) readGlobs(items []*yaml.Node, at string) []Glob {
 	var globs []Glob
 	r.noteItems(items, constraint{"pattern": `^[^/]([\s\S]*[^/])?$`, "maxLength": maxPatternBytes})
 	for _, t := range r.readUniqueTexts(items, at) {

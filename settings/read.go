@@ -32,7 +32,7 @@ const maxShards = 10_000
 // Read parses the bytes of a settings file. The name is used in messages. Every
 // unknown key or value is a mistake. The error joins one [Error] per mistake.
 func Read(name string, raw []byte) (*Settings, error) {
-	r := &settingsReader{Mistakes: Mistakes{File: name}, misspelt: map[*yaml.Node]bool{}}
+	r := &reader{Mistakes: Mistakes{File: name}, misspelt: map[*yaml.Node]bool{}}
 	s := &Settings{File: name, digest: digest(raw), text: raw}
 	if root := r.readDocument(raw); root != nil {
 		r.readSettings(root, s)
@@ -45,7 +45,7 @@ func Read(name string, raw []byte) (*Settings, error) {
 
 // readDocument parses the file, which must have exactly one YAML document. If it cannot,
 // it notes a mistake and returns nil.
-func (r *settingsReader) readDocument(raw []byte) *yaml.Node {
+func (r *reader) readDocument(raw []byte) *yaml.Node {
 	if len(raw) > MaxBytes {
 		r.fail(0, "", "is larger than %d bytes", MaxBytes)
 		return nil
@@ -101,7 +101,7 @@ func syntaxLine(raw []byte, err error) int {
 }
 
 // readSettings reads the top level of the file into s.
-func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
+func (r *reader) readSettings(root *yaml.Node, s *Settings) {
 	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "secrets", "programs", "schemas", "effects", "audit", "environment", "prepare", "reads")
 	r.readVersion(root, keys["version"])
 	s.Exec.Timeout = DefaultTimeout
@@ -161,13 +161,13 @@ func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
 }
 
 // readDefinitionSchema reads the key definition_schema.
-func (r *settingsReader) readDefinitionSchema(n *yaml.Node) bundle.Schema {
+func (r *reader) readDefinitionSchema(n *yaml.Node) bundle.Schema {
 	schema, _ := r.readText(n, "definition_schema")
 	return bundle.Schema(schema)
 }
 
 // readVersion reads the key version, which must be there.
-func (r *settingsReader) readVersion(root, n *yaml.Node) {
+func (r *reader) readVersion(root, n *yaml.Node) {
 	r.note(root, constraint{"required": []string{"version"}})
 	if n == nil {
 		if root.Kind == yaml.MappingNode {
@@ -183,7 +183,7 @@ func (r *settingsReader) readVersion(root, n *yaml.Node) {
 }
 
 // readTrust reads the key trust.
-func (r *settingsReader) readTrust(n *yaml.Node, s *Settings) {
+func (r *reader) readTrust(n *yaml.Node, s *Settings) {
 	keys := r.readObject(n, "trust", "new_integrations", "new_commands", "ci_files")
 	if n := keys["new_integrations"]; n != nil {
 		s.TrustNewIntegrations = r.readBool(n, "trust.new_integrations")
@@ -198,7 +198,7 @@ func (r *settingsReader) readTrust(n *yaml.Node, s *Settings) {
 
 // checkName reports whether a name of an integration is not empty, and notes a mistake if
 // it is. The planner checks whether the integration exists.
-func (r *settingsReader) checkName(line int, at, name string) bool {
+func (r *reader) checkName(line int, at, name string) bool {
 	if name == "" {
 		r.fail(line, at, "an integration needs a name")
 		return false
@@ -207,13 +207,13 @@ func (r *settingsReader) checkName(line int, at, name string) bool {
 }
 
 // requireKey reports whether a mapping has a key, and notes a mistake if not.
-func (r *settingsReader) requireKey(n *yaml.Node, keys map[string]*yaml.Node, at, key string) bool {
+func (r *reader) requireKey(n *yaml.Node, keys map[string]*yaml.Node, at, key string) bool {
 	r.note(n, constraint{"required": []string{key}})
 	return r.hasKey(n, keys, at, key)
 }
 
 // hasKey is requireKey for a key that another one can replace.
-func (r *settingsReader) hasKey(n *yaml.Node, keys map[string]*yaml.Node, at, key string) bool {
+func (r *reader) hasKey(n *yaml.Node, keys map[string]*yaml.Node, at, key string) bool {
 	if keys[key] == nil && n.Kind == yaml.MappingNode && !r.misspelt[n] {
 		r.fail(n.Line, at, "%s is missing", key)
 	}
@@ -221,7 +221,7 @@ func (r *settingsReader) hasKey(n *yaml.Node, keys map[string]*yaml.Node, at, ke
 }
 
 // readIntegration reads the settings of one integration.
-func (r *settingsReader) readIntegration(e entry, general *Settings) Integration {
+func (r *reader) readIntegration(e entry, general *Settings) Integration {
 	at := "integrations." + e.key
 	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(), Programs: general.programs, Effects: general.effects.rules, Strict: general.strict, Reads: general.worlds.reads, Line: e.line}
 	keys := r.readObject(e.value, at, "exec", "queries", "resources", "schemas", "shards", "list_order", "trace", "transient", "limits", "reuse", "baseline", "programs", "reads", "effects", "native", "settings", "deletes", "adopt", "take_over", "take_over_from", "server_dry_run")
@@ -278,7 +278,7 @@ func (r *settingsReader) readIntegration(e entry, general *Settings) Integration
 }
 
 // checkQueryPath notes a mistake if the path of a query file cannot be used.
-func (r *settingsReader) checkQueryPath(t text, at string) {
+func (r *reader) checkQueryPath(t text, at string) {
 	why := pathProblem(t.value)
 	switch {
 	case path.IsAbs(t.value):

@@ -21,7 +21,7 @@ const (
 var nativeKeys = []string{"native", "settings", "deletes", "adopt", "take_over", "take_over_from", "server_dry_run"}
 
 // readNative reads the keys that only natives use into it.
-func (r *settingsReader) readNative(keys map[string]*yaml.Node, at string, it *Integration) {
+func (r *reader) readNative(keys map[string]*yaml.Node, at string, it *Integration) {
 	for _, name := range nativeKeys {
 		if n := keys[name]; n != nil {
 			it.NativeKeys = append(it.NativeKeys, Name{name, n.Line})
@@ -54,7 +54,7 @@ func (r *settingsReader) readNative(keys map[string]*yaml.Node, at string, it *I
 }
 
 // readDeletes reads the key deletes.
-func (r *settingsReader) readDeletes(n *yaml.Node, at string) Deletes {
+func (r *reader) readDeletes(n *yaml.Node, at string) Deletes {
 	var d Deletes
 	keys := r.readObject(n, at, "max", "percent", "floor", "off", "approved")
 	number := func(key string, most int) *int {
@@ -76,7 +76,7 @@ func (r *settingsReader) readDeletes(n *yaml.Node, at string) Deletes {
 }
 
 // readApprovals reads a list of approvals. A key must not be approved twice.
-func (r *settingsReader) readApprovals(n *yaml.Node, at string) []Approval {
+func (r *reader) readApprovals(n *yaml.Node, at string) []Approval {
 	items := r.readList(n, at)
 	if !r.checkCount(n, at, maxApprovals, "approvals") {
 		return nil
@@ -104,7 +104,7 @@ func (r *settingsReader) readApprovals(n *yaml.Node, at string) []Approval {
 }
 
 // readKey reads the key of a thing.
-func (r *settingsReader) readKey(n *yaml.Node, at string) string {
+func (r *reader) readKey(n *yaml.Node, at string) string {
 	r.note(n, constraint{"maxLength": maxKeyBytes})
 	key, _ := r.readText(n, at)
 	if len(key) > maxKeyBytes {
@@ -114,7 +114,7 @@ func (r *settingsReader) readKey(n *yaml.Node, at string) string {
 }
 
 // readDate reads a day such as 2006-01-02, with or without quotes.
-func (r *settingsReader) readDate(n *yaml.Node, at string) string {
+func (r *reader) readDate(n *yaml.Node, at string) string {
 	r.note(n, constraint{"type": "string", "pattern": `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`})
 	_, err := time.Parse(time.DateOnly, n.Value)
 	if tag := n.ShortTag(); err != nil || n.Kind != yaml.ScalarNode || tag != "!!str" && tag != "!!timestamp" {
@@ -126,7 +126,7 @@ func (r *settingsReader) readDate(n *yaml.Node, at string) string {
 
 // readKeyPatterns reads patterns of keys of things. Other than a path of the repository, a key
 // may be any text, such as /subscriptions/1 or arn:aws:iam::1:user/a.
-func (r *settingsReader) readKeyPatterns(n *yaml.Node, at string) []string {
+func (r *reader) readKeyPatterns(n *yaml.Node, at string) []string {
 	items := r.readNonEmptyList(n, at)
 	if !r.checkCount(n, at, maxKeyPatterns, "patterns") {
 		return nil

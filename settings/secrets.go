@@ -56,7 +56,7 @@ func (s SecretSource) withoutLine() SecretSource {
 }
 
 // readSecrets reads the key secrets.
-func (r *settingsReader) readSecrets(n *yaml.Node) SecretSource {
+func (r *reader) readSecrets(n *yaml.Node) SecretSource {
 	out := SecretSource{Line: n.Line}
 	keys := r.readObject(n, "secrets", "files", "env", "vault")
 	r.requireOne(n, keys, "secrets", "files, env or vault")
@@ -79,7 +79,7 @@ func (r *settingsReader) readSecrets(n *yaml.Node) SecretSource {
 }
 
 // requireOne notes a mistake unless a mapping has exactly one key. choices names the keys.
-func (r *settingsReader) requireOne(n *yaml.Node, keys map[string]*yaml.Node, at, choices string) {
+func (r *reader) requireOne(n *yaml.Node, keys map[string]*yaml.Node, at, choices string) {
 	r.note(n, constraint{"minProperties": 1, "maxProperties": 1})
 	if n.Kind == yaml.MappingNode && len(keys) != 1 && !r.misspelt[n] {
 		r.fail(n.Line, at, "needs exactly one of %s, got %d", choices, len(keys))
@@ -88,7 +88,7 @@ func (r *settingsReader) requireOne(n *yaml.Node, keys map[string]*yaml.Node, at
 
 // readAbsolutePath reads the path of something on this machine. A path that begins at the
 // current folder would lead into the working tree, which comes from head.
-func (r *settingsReader) readAbsolutePath(n *yaml.Node, at string) string {
+func (r *reader) readAbsolutePath(n *yaml.Node, at string) string {
 	r.note(n, constraint{"pattern": "^/"})
 	s, ok := r.readText(n, at)
 	if ok && !filepath.IsAbs(s) {
@@ -98,7 +98,7 @@ func (r *settingsReader) readAbsolutePath(n *yaml.Node, at string) string {
 }
 
 // readVariableName reads the name of a variable, or the beginning of one.
-func (r *settingsReader) readVariableName(n *yaml.Node, at string) string {
+func (r *reader) readVariableName(n *yaml.Node, at string) string {
 	r.note(n, constraint{"pattern": envNamePattern.String()})
 	s, ok := r.readText(n, at)
 	if ok && !envNamePattern.MatchString(s) {
@@ -108,7 +108,7 @@ func (r *settingsReader) readVariableName(n *yaml.Node, at string) string {
 }
 
 // readVault reads the key secrets.vault.
-func (r *settingsReader) readVault(n *yaml.Node) *Vault {
+func (r *reader) readVault(n *yaml.Node) *Vault {
 	const at = "secrets.vault"
 	out := &Vault{}
 	keys := r.readObject(n, at, "server", "mount", "auth", "namespace")
@@ -128,7 +128,7 @@ func (r *settingsReader) readVault(n *yaml.Node) *Vault {
 }
 
 // readServer reads the address of a server to which secrets are sent.
-func (r *settingsReader) readServer(n *yaml.Node, at string) string {
+func (r *reader) readServer(n *yaml.Node, at string) string {
 	r.note(n, constraint{"pattern": "^https?://"})
 	s, ok := r.readText(n, at)
 	if !ok {
@@ -145,7 +145,7 @@ func (r *settingsReader) readServer(n *yaml.Node, at string) string {
 }
 
 // readMount reads where an engine of Vault is mounted: names between slashes.
-func (r *settingsReader) readMount(n *yaml.Node, at string) string {
+func (r *reader) readMount(n *yaml.Node, at string) string {
 	s, ok := r.readText(n, at)
 	s = strings.Trim(s, "/")
 	if ok && pathProblem(s) != "" {
@@ -155,7 +155,7 @@ func (r *settingsReader) readMount(n *yaml.Node, at string) string {
 }
 
 // readVaultLogin reads the key secrets.vault.auth into a Vault.
-func (r *settingsReader) readVaultLogin(n *yaml.Node, at string, to *Vault) {
+func (r *reader) readVaultLogin(n *yaml.Node, at string, to *Vault) {
 	keys := r.readObject(n, at, "approle", "kubernetes", "token_env")
 	r.requireOne(n, keys, at, "approle, kubernetes or token_env")
 	if n := keys["token_env"]; n != nil {
@@ -181,7 +181,7 @@ func (r *settingsReader) readVaultLogin(n *yaml.Node, at string, to *Vault) {
 }
 
 // readKubernetesLogin reads the key secrets.vault.auth.kubernetes.
-func (r *settingsReader) readKubernetesLogin(n *yaml.Node, at string) *KubernetesLogin {
+func (r *reader) readKubernetesLogin(n *yaml.Node, at string) *KubernetesLogin {
 	out := &KubernetesLogin{Mount: defaultKubernetesMount, TokenFile: defaultTokenFile}
 	keys := r.readObject(n, at, "role", "mount", "token_file")
 	if r.requireKey(n, keys, at, "role") {

@@ -70,7 +70,7 @@ func (it Integration) Targets(shard string) []Target {
 }
 
 // readLimits reads the general key limits: the limits by name.
-func (r *settingsReader) readLimits(n *yaml.Node) map[string]Limit {
+func (r *reader) readLimits(n *yaml.Node) map[string]Limit {
 	out := map[string]Limit{}
 	r.note(n, constraint{"propertyNames": constraint{"pattern": limitNamePattern.String()}})
 	for _, e := range r.readEntries(n, "limits") {
@@ -84,7 +84,7 @@ func (r *settingsReader) readLimits(n *yaml.Node) map[string]Limit {
 }
 
 // readLimit reads one limit.
-func (r *settingsReader) readLimit(e entry) Limit {
+func (r *reader) readLimit(e entry) Limit {
 	at := "limits." + e.key
 	l := Limit{Name: e.key, Line: e.line}
 	keys := r.readObject(e.value, at, "key", "max", "rate")
@@ -105,7 +105,7 @@ func (r *settingsReader) readLimit(e entry) Limit {
 }
 
 // readLimitKey reads the key of a limit, such as {shard}.
-func (r *settingsReader) readLimitKey(n *yaml.Node, at string) string {
+func (r *reader) readLimitKey(n *yaml.Node, at string) string {
 	key, ok := r.readText(n, at)
 	if !ok {
 		return ""
@@ -125,7 +125,7 @@ func (r *settingsReader) readLimitKey(n *yaml.Node, at string) string {
 }
 
 // readRate reads a rate such as 10/min.
-func (r *settingsReader) readRate(n *yaml.Node, at string) Rate {
+func (r *reader) readRate(n *yaml.Node, at string) Rate {
 	r.note(n, rateText)
 	m := ratePattern.FindStringSubmatch(n.Value)
 	if n.Kind != yaml.ScalarNode || m == nil {
@@ -141,7 +141,7 @@ func (r *settingsReader) readRate(n *yaml.Node, at string) Rate {
 }
 
 // readLimitNames reads the key limits of an integration: names of limits in all.
-func (r *settingsReader) readLimitNames(n *yaml.Node, at string, all map[string]Limit) []Limit {
+func (r *reader) readLimitNames(n *yaml.Node, at string, all map[string]Limit) []Limit {
 	items := r.readNonEmptyList(n, at)
 	if !r.checkCount(n, at, maxLimits, "limits") {
 		return nil

@@ -9,10 +9,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A settingsReader reads the YAML nodes of one settings file. It collects all mistakes,
+// A reader reads the YAML nodes of one settings file. It collects all mistakes,
 // so that a user can correct them at once. A value with a mistake is read as the zero
 // value.
-type settingsReader struct {
+type reader struct {
 	Mistakes
 	misspelt map[*yaml.Node]bool       // mappings with an unknown key, which may be a required key with a typing error
 	notes    map[*yaml.Node]constraint // what is wanted of each value; nil if nobody asks
@@ -20,7 +20,7 @@ type settingsReader struct {
 
 // fail notes a mistake. at is the path of the value in the document, such as
 // exec.timeout; "" means the document itself.
-func (r *settingsReader) fail(line int, at, format string, args ...any) {
+func (r *reader) fail(line int, at, format string, args ...any) {
 	r.Add(line, at, fmt.Sprintf(format, args...))
 }
 
@@ -33,13 +33,13 @@ type entry struct {
 
 // readEntries reads a mapping with any keys. A repeated key is a mistake, and only its
 // first value is returned.
-func (r *settingsReader) readEntries(n *yaml.Node, at string) []entry {
+func (r *reader) readEntries(n *yaml.Node, at string) []entry {
 	r.note(n, constraint{"type": "object", "additionalProperties": true})
 	return r.entries(n, at)
 }
 
 // entries is readEntries without a note.
-func (r *settingsReader) entries(n *yaml.Node, at string) []entry {
+func (r *reader) entries(n *yaml.Node, at string) []entry {
 	if !r.checkKind(n, yaml.MappingNode, at, "a mapping") {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (r *settingsReader) entries(n *yaml.Node, at string) []entry {
 }
 
 // readObject reads a mapping with known keys. An unknown key is a mistake.
-func (r *settingsReader) readObject(n *yaml.Node, at string, known ...string) map[string]*yaml.Node {
+func (r *reader) readObject(n *yaml.Node, at string, known ...string) map[string]*yaml.Node {
 	values := map[string]*yaml.Node{}
 	r.note(n, constraint{"type": "object", "properties": known, "additionalProperties": false})
 	for _, e := range r.entries(n, at) {
@@ -81,7 +81,7 @@ func (r *settingsReader) readObject(n *yaml.Node, at string, known ...string) ma
 }
 
 // readList reads a list.
-func (r *settingsReader) readList(n *yaml.Node, at string) []*yaml.Node {
+func (r *reader) readList(n *yaml.Node, at string) []*yaml.Node {
 	r.note(n, constraint{"type": "array"})
 	if !r.checkKind(n, yaml.SequenceNode, at, "a list") {
 		return nil
@@ -90,7 +90,7 @@ func (r *settingsReader) readList(n *yaml.Node, at string) []*yaml.Node {
 }
 
 // readNonEmptyList reads a list that must have an item.
-func (r *settingsReader) readNonEmptyList(n *yaml.Node, at string) []*yaml.Node {
+func (r *reader) readNonEmptyList(n *yaml.Node, at string) []*yaml.Node {
 	items := r.readList(n, at)
 	r.note(n, constraint{"minItems": 1})
 	if n.Kind == yaml.SequenceNode && len(items) == 0 {
@@ -106,7 +106,7 @@ type text struct {
 }
 
 // readUniqueTexts reads strings that must be different and not empty.
-func (r *settingsReader) readUniqueTexts(items []*yaml.Node, at string) []text {
+func (r *reader) readUniqueTexts(items []*yaml.Node, at string) []text {
 	list := []text{}
 	first := map[string]int{}
 	for i, n := range items {
@@ -127,7 +127,7 @@ func (r *settingsReader) readUniqueTexts(items []*yaml.Node, at string) []text {
 }
 
 // readText reads a string that must not be empty.
-func (r *settingsReader) readText(n *yaml.Node, at string) (string, bool) {
+func (r *reader) readText(n *yaml.Node, at string) (string, bool) {
 	r.note(n, constraint{"minLength": 1})
 	s, ok := r.readString(n, at)
 	if ok && s == "" {
@@ -138,7 +138,7 @@ func (r *settingsReader) readText(n *yaml.Node, at string) (string, bool) {
 }
 
 // readString reads a string. It must not contain NUL, since no argument of a process can.
-func (r *settingsReader) readString(n *yaml.Node, at string) (string, bool) {
+func (r *reader) readString(n *yaml.Node, at string) (string, bool) {
 	r.note(n, constraint{"type": "string"})
 	if !r.checkKind(n, yaml.ScalarNode, at, "a string") {
 		return "", false
@@ -155,7 +155,7 @@ func (r *settingsReader) readString(n *yaml.Node, at string) (string, bool) {
 }
 
 // readBool reads a truth value.
-func (r *settingsReader) readBool(n *yaml.Node, at string) bool {
+func (r *reader) readBool(n *yaml.Node, at string) bool {
 	r.note(n, constraint{"type": "boolean"})
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" {
 		r.fail(n.Line, at, "must be true or false, got %s", describeNode(n))
@@ -165,7 +165,7 @@ func (r *settingsReader) readBool(n *yaml.Node, at string) bool {
 }
 
 // readInt reads a whole number from low to high.
-func (r *settingsReader) readInt(n *yaml.Node, at string, low, high int) int {
+func (r *reader) readInt(n *yaml.Node, at string, low, high int) int {
 	r.note(n, constraint{"type": "integer", "minimum": low, "maximum": high})
 	v, err := strconv.Atoi(n.Value)
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || err != nil {
@@ -180,7 +180,7 @@ func (r *settingsReader) readInt(n *yaml.Node, at string, low, high int) int {
 }
 
 // readChoice reads one of several words and returns its index.
-func (r *settingsReader) readChoice(n *yaml.Node, at string, words []string) int {
+func (r *reader) readChoice(n *yaml.Node, at string, words []string) int {
 	r.note(n, constraint{"enum": words})
 	s, ok := r.readString(n, at)
 	if !ok {
@@ -196,7 +196,7 @@ func (r *settingsReader) readChoice(n *yaml.Node, at string, words []string) int
 
 // checkCount reports whether a list has at most most items, and notes a mistake if not. what
 // names the items in the message.
-func (r *settingsReader) checkCount(n *yaml.Node, at string, most int, what string) bool {
+func (r *reader) checkCount(n *yaml.Node, at string, most int, what string) bool {
 	r.note(n, constraint{"maxItems": most})
 	if len(n.Content) <= most {
 		return true
@@ -207,7 +207,7 @@ func (r *settingsReader) checkCount(n *yaml.Node, at string, most int, what stri
 
 // checkKind reports whether a node has a kind, and notes a mistake if not. want names
 // the kind in the message.
-func (r *settingsReader) checkKind(n *yaml.Node, k yaml.Kind, at, want string) bool {
+func (r *reader) checkKind(n *yaml.Node, k yaml.Kind, at, want string) bool {
 	if n.Kind == k {
 		return true
 	}

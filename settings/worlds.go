@@ -43,7 +43,7 @@ func (s *Settings) Prepare() []string { return slices.Clone(s.worlds.prepare) }
 func (s *Settings) TrustNewCommands() bool { return s.worlds.newCommands }
 
 // readWorlds reads the general keys programs, environment, prepare and reads.
-func (r *settingsReader) readWorlds(keys map[string]*yaml.Node, s *Settings) {
+func (r *reader) readWorlds(keys map[string]*yaml.Node, s *Settings) {
 	if n := keys["programs"]; n != nil {
 		s.programs = r.readPrograms(n, "programs")
 	}

@@ -43,7 +43,7 @@ func (p Programs) Literals() []string {
 func (p Programs) patterns() any { return []any{p.None, p.Globs != nil, globPatterns(p.Globs)} }
 
 // readPrograms reads the key programs: none, all or a list of patterns.
-func (r *settingsReader) readPrograms(n *yaml.Node, at string) Programs {
+func (r *reader) readPrograms(n *yaml.Node, at string) Programs {
 	word, ok := r.word(n, "none", "all")
 	switch {
 	case ok:

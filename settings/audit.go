@@ -7,7 +7,7 @@ var auditActions = []string{"report", "distrust"}
 
 // readAudit reads the key audit, and returns whether a rung is not believed about an
 // integration after an audit found it to be wrong.
-func (r *settingsReader) readAudit(n *yaml.Node) bool {
+func (r *reader) readAudit(n *yaml.Node) bool {
 	keys := r.readObject(n, "audit", "on_miss")
 	if n := keys["on_miss"]; n != nil {
 		return r.readChoice(n, "audit.on_miss", auditActions) == 1

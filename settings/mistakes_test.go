@@ -236,7 +236,7 @@ var mistakes = []mistake{
 4: paths: must be a mapping, got the number "3"`},
 }
 
-func TestReadSettingsMistakes(t *testing.T) {
+func TestReadMistakes(t *testing.T) {
 	for _, tt := range mistakes {
 		t.Run(tt.name, func(t *testing.T) {
 			s, err := Read("prcheck.yaml", []byte(tt.text))

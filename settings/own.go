@@ -59,7 +59,7 @@ func below(n *yaml.Node, part string) *yaml.Node {
 }
 
 // readOwn reads the key settings of an integration. Its native decides what may stand there.
-func (r *settingsReader) readOwn(n *yaml.Node, at string) Own {
+func (r *reader) readOwn(n *yaml.Node, at string) Own {
 	r.note(n, constraint{"type": "object"})
 	if !r.checkKind(n, yaml.MappingNode, at, "a mapping") {
 		return Own{}
@@ -69,7 +69,7 @@ func (r *settingsReader) readOwn(n *yaml.Node, at string) Own {
 }
 
 // readAny reads a value of any kind: a map by strings, a list, or a scalar as YAML has it.
-func (r *settingsReader) readAny(n *yaml.Node, at string) any {
+func (r *reader) readAny(n *yaml.Node, at string) any {
 	switch n.Kind {
 	case yaml.MappingNode:
 		out := map[string]any{}
@@ -103,5 +103,5 @@ func (s Own) value() any {
 	if s.node == nil {
 		return nil
 	}
-	return new(settingsReader).readAny(s.node, s.At)
+	return new(reader).readAny(s.node, s.At)
 }

@@ -51,7 +51,7 @@ func (r Resources) withoutLines() Resources {
 }
 
 // readResources reads the key resources of an integration: "none", or a list of patterns.
-func (r *settingsReader) readResources(n *yaml.Node, at string) Resources {
+func (r *reader) readResources(n *yaml.Node, at string) Resources {
 	if n.Kind == yaml.ScalarNode {
 		if _, none := r.word(n, noResources); !none {
 			r.fail(n.Line, at, "must be none or a list of patterns such as resources/jenkins/**, got %s", describeNode(n))

@@ -22,7 +22,7 @@ func (s *Settings) reuseTime() time.Duration {
 }
 
 // readReuse reads the key reuse: a duration, or "none" for 0.
-func (r *settingsReader) readReuse(n *yaml.Node, at string) time.Duration {
+func (r *reader) readReuse(n *yaml.Node, at string) time.Duration {
 	r.note(n, noneOrDuration)
 	if n.Kind == yaml.ScalarNode && n.Value == "none" {
 		return 0

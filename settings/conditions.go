@@ -102,7 +102,7 @@ func EnvPlaceholderNames(texts ...string) []string {
 }
 
 // readWhen reads the key when: the additions by condition.
-func (r *settingsReader) readWhen(n *yaml.Node, at string) map[Condition]ExecAddition {
+func (r *reader) readWhen(n *yaml.Node, at string) map[Condition]ExecAddition {
 	var known []string
 	for _, c := range Conditions() {
 		known = append(known, string(c))
@@ -131,7 +131,7 @@ func (r *settingsReader) readWhen(n *yaml.Node, at string) map[Condition]ExecAdd
 }
 
 // readFlags reads a list of arguments.
-func (r *settingsReader) readFlags(n *yaml.Node, at string) []string {
+func (r *reader) readFlags(n *yaml.Node, at string) []string {
 	var flags []string
 	for i, n := range r.readNonEmptyList(n, at) {
 		word, ok := r.readString(n, at+indexSuffix(i))
@@ -144,7 +144,7 @@ func (r *settingsReader) readFlags(n *yaml.Node, at string) []string {
 }
 
 // checkFlagsAreUsed notes a mistake if a condition has flags but argv has no {flags}.
-func (r *settingsReader) checkFlagsAreUsed(n *yaml.Node, at string, e Exec) {
+func (r *reader) checkFlagsAreUsed(n *yaml.Node, at string, e Exec) {
 	if e.Argv == nil || slices.Contains(e.Argv, "{flags}") {
 		return
 	}
@@ -156,7 +156,7 @@ func (r *settingsReader) checkFlagsAreUsed(n *yaml.Node, at string, e Exec) {
 }
 
 // checkSetOnce notes a mistake for each variable that is set in two places.
-func (r *settingsReader) checkSetOnce(n *yaml.Node, keys map[string]*yaml.Node, at string, e Exec) {
+func (r *reader) checkSetOnce(n *yaml.Node, keys map[string]*yaml.Node, at string, e Exec) {
 	placeOf := map[string]string{} // by name of the variable
 	note := func(place string, names []string) {
 		line := n.Line
