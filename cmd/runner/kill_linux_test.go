@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/script"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/source"
@@ -33,7 +34,7 @@ type site struct {
 func newSite(t *testing.T, n int, argv func(task, dir string, i int) []string) *site {
 	t.Helper()
 	dir := t.TempDir()
-	s := &site{dir: dir, runner: program(t, "runner")}
+	s := &site{dir: dir, runner: script.Program(t, "runner")}
 	settings := filepath.Join(dir, "prcheck.yaml")
 	if err := os.WriteFile(settings, []byte("version: 1\nexec: {argv: [unused], env: {GORACE: atexit_sleep_ms=0}}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -44,7 +45,7 @@ func newSite(t *testing.T, n int, argv func(task, dir string, i int) []string) *
 	}
 	s.plan = &plan.Plan{Base: s.side(t, "base.json"), Head: s.side(t, "head.json"), Config: read.Digest()}
 	d := plan.Decision{Name: "price-tags", Decision: plan.Run, Rung: plan.RungDefinition, Reason: "it is a test"}
-	prog := program(t, "task")
+	prog := script.Program(t, "task")
 	for i := range n {
 		id := fmt.Sprintf("price-tags/%d", i)
 		d.Tasks = append(d.Tasks, id)

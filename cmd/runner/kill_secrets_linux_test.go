@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/script"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -98,7 +99,7 @@ func (s *site) holding(t *testing.T, folder, secret string) (names []string) {
 			return nil
 		}
 		raw, _ := os.ReadFile(name)
-		if holds(readings(string(raw)), secret) != "" {
+		if script.Holds(string(raw), secret) != "" {
 			names = append(names, name)
 		}
 		return nil

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -17,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(withPrograms{m}, map[string]func(){"runner": main, "reconciler": reconcilerMain, "keeper": keeper, "pipeliner": pipeliner})
+	testscript.Main(withPrograms{m}, map[string]func(){"runner": main, "reconciler": reconcilerMain})
 }
 
 // reconcilerMain is the program reconciler.
@@ -54,26 +52,4 @@ func buildPrograms(dir string) error {
 		}
 	}
 	return os.Setenv("PATH", os.Getenv("PATH")+string(filepath.ListSeparator)+dir)
-}
-
-// program returns the path of a program that tests start, by its name.
-func program(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// output runs a command and returns its exit code and all of its output.
-func output(t *testing.T, cmd *exec.Cmd) (code int, text string) {
-	t.Helper()
-	var all strings.Builder
-	cmd.Stdout, cmd.Stderr = &all, &all
-	err := cmd.Run()
-	if ended := (*exec.ExitError)(nil); err != nil && !errors.As(err, &ended) {
-		t.Fatal(err)
-	}
-	return cmd.ProcessState.ExitCode(), all.String()
 }

@@ -25,7 +25,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output, here and in the README")
 
 // Each script runs in a folder with the bundles of the shop of examples/, and its tasks
-// start the program task. The folders qontract, office, saas and cloud hold these examples.
+// start the program task. The folders qontract, office and saas hold these examples.
 func TestScripts(t *testing.T) {
 	bundles := func(e *testscript.Env) error {
 		for _, name := range []string{"base.json", "head.json"} {
@@ -39,26 +39,16 @@ func TestScripts(t *testing.T) {
 		}
 		e.Values[labKey{}] = &lab{}
 		e.Values[clusterKey{}] = &lastCluster{}
-		for _, name := range []string{"office", "saas", "cloud", "specs"} {
+		for _, name := range []string{"office", "saas"} {
 			if err := os.CopyFS(filepath.Join(e.WorkDir, name), os.DirFS("../../examples/"+name)); err != nil {
 				return err
 			}
 		}
 		return os.CopyFS(filepath.Join(e.WorkDir, "qontract"), os.DirFS("../../examples/qontract-reconcile"))
 	}
-	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "log": showLog, "nowhere": nowhere, "cut": cut,
-		"pipeline": pipeline, "gone": gone, "canary": canary, "gitlab": gitlab, "bucket": bucket, "cluster": cluster,
-		"nothing_shown": nothingShown, "effects": effects, "looked": looked, "keygen": keygen, "serve": serveShop, "startcloud": startCloud, "port": port, "probe": probe})
-}
-
-// await FILE waits until a file exists.
-func await(ts *testscript.TestScript, _ bool, args []string) {
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
-			return
-		}
-	}
-	ts.Fatalf("%s did not come", args[0])
+	script.Run(t, *update, bundles, map[string]script.Command{"log": showLog, "cut": cut,
+		"pipeline": pipeline, "gone": gone, "gitlab": gitlab, "bucket": bucket, "cluster": cluster,
+		"nothing_shown": nothingShown, "effects": effects, "looked": looked, "keygen": keygen})
 }
 
 // looked FILE gives the results of a file effects: none of the tasks announces any.
@@ -98,26 +88,6 @@ func showLog(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	_, err = ts.Stdout().Write(varying.ReplaceAll(raw, []byte("$1...$2")))
 	ts.Check(err)
-}
-
-// nowhere TEXT checks that neither the last output nor any file here contains a text.
-// Bundles and settings are not checked.
-func nowhere(ts *testscript.TestScript, _ bool, args []string) {
-	for _, name := range []string{"stdout", "stderr"} {
-		if strings.Contains(ts.ReadFile(name), args[0]) {
-			ts.Fatalf("%s contains %q", name, args[0])
-		}
-	}
-	ts.Check(filepath.WalkDir(ts.MkAbs("."), func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		if strings.Contains(string(raw), args[0]) {
-			ts.Fatalf("%s contains %q", path, args[0])
-		}
-		return err
-	}))
 }
 
 // nothing_shown wants that the last command showed nothing of the secret of links_attack,

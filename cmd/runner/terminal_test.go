@@ -18,12 +18,13 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/script"
 )
 
 // On a terminal the running tasks are drawn, and after ctrl-C only the report is left.
 func TestTerminal(t *testing.T) {
 	dir := t.TempDir()
-	settings := "version: 1\nexec: {argv: [" + program(t, "task") + ", hang, " + filepath.Join(dir, "started") + "]}\n"
+	settings := "version: 1\nexec: {argv: [" + script.Program(t, "task") + ", hang, " + filepath.Join(dir, "started") + "]}\n"
 	if err := os.WriteFile(filepath.Join(dir, "prcheck.yaml"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func TestTerminal(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program(t, "runner"), "precheck", "--base", shop+"/base.json", "--head", shop+"/head.json", "--jobs", "2")
+	cmd := exec.CommandContext(ctx, script.Program(t, "runner"), "precheck", "--base", shop+"/base.json", "--head", shop+"/head.json", "--jobs", "2")
 	var report bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Env = dir, &report, []string{"TERM=xterm", "GORACE=atexit_sleep_ms=0"}
 	ours, theirs, err := pty.Open()

@@ -1,9 +1,11 @@
 package script
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -28,4 +30,26 @@ func Programs(t testing.TB) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return dir
+}
+
+// Program returns the file of a program that tests start, by its name in PATH.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	file, err := exec.LookPath(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Output runs a command and returns its exit code and all of its output.
+func Output(t testing.TB, cmd *exec.Cmd) (code int, text string) {
+	t.Helper()
+	var all strings.Builder
+	cmd.Stdout, cmd.Stderr = &all, &all
+	err := cmd.Run()
+	if ended := (*exec.ExitError)(nil); err != nil && !errors.As(err, &ended) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), all.String()
 }

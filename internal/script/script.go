@@ -5,9 +5,11 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -16,12 +18,12 @@ import (
 type Command = func(ts *testscript.TestScript, negated bool, args []string)
 
 // Run runs the scripts in testdata/script. The function setup fills the folder in which a
-// script runs. Scripts may use the commands of cmds, the commands exits, replace and
-// commit, and the condition root. With update, Run rewrites the expected output in the
-// scripts.
+// script runs. Scripts may use the commands of cmds, the commands exits, replace, commit,
+// await, nowhere and canary, and the condition root. With update, Run rewrites the expected
+// output in the scripts.
 func Run(t *testing.T, update bool, setup func(*testscript.Env) error, cmds map[string]Command) {
 	t.Helper()
-	all := map[string]Command{"exits": exits, "replace": replace, "commit": commit}
+	all := map[string]Command{"exits": exits, "replace": replace, "commit": commit, "await": await, "nowhere": nowhere, "canary": canary}
 	maps.Copy(all, cmds)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -69,4 +71,34 @@ func replace(ts *testscript.TestScript, _ bool, args []string) {
 func commit(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(ts.Exec("git", "rev-parse", "--verify", args[1]+"^{commit}"))
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// await FILE waits until a file exists.
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+	}
+	ts.Fatalf("%s did not come", args[0])
+}
+
+// nowhere TEXT checks that neither the last output nor any file here contains a text.
+// Bundles and settings are not checked.
+func nowhere(ts *testscript.TestScript, _ bool, args []string) {
+	for _, name := range []string{"stdout", "stderr"} {
+		if strings.Contains(ts.ReadFile(name), args[0]) {
+			ts.Fatalf("%s contains %q", name, args[0])
+		}
+	}
+	ts.Check(filepath.WalkDir(ts.MkAbs("."), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if strings.Contains(string(raw), args[0]) {
+			ts.Fatalf("%s contains %q", path, args[0])
+		}
+		return err
+	}))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/app-sre/prcheck/doubles/armtest"
+	"github.com/app-sre/prcheck/internal/script"
 )
 
 var genericKills = flag.Int("generic-kills", 1, "how many runs TestGenericKilledAtRandom kills; 200 are the judged ones, best with -parallel 8")
@@ -80,8 +81,8 @@ func (s *cloudShop) edit(t *testing.T, name, from, to string) {
 // command returns a run of the integration.
 func (s *cloudShop) command(t *testing.T, flags ...string) *exec.Cmd {
 	t.Helper()
-	args := []string{"reconcile", "generic", "--bundle", "dir:.", "--config", "prcheck.yaml", "--state", "state", "--no-cache"}
-	cmd := exec.CommandContext(t.Context(), program(t, "runner"), append(args, flags...)...)
+	args := []string{"run", "generic", "--bundle", "dir:.", "--config", "prcheck.yaml", "--state", "state", "--no-cache"}
+	cmd := exec.CommandContext(t.Context(), script.Program(t, "reconciler"), append(args, flags...)...)
 	cmd.Dir, cmd.Env = s.dir, s.env
 	return cmd
 }
@@ -90,7 +91,7 @@ func (s *cloudShop) command(t *testing.T, flags ...string) *exec.Cmd {
 // secrets.
 func (s *cloudShop) run(t *testing.T, flags ...string) (int, string) {
 	t.Helper()
-	code, text := output(t, s.command(t, flags...))
+	code, text := script.Output(t, s.command(t, flags...))
 	s.checkSecrets(t, text)
 	return code, text
 }
@@ -117,7 +118,7 @@ func (s *cloudShop) checkSecrets(t *testing.T, text string) {
 	}
 	for name, text := range texts {
 		for _, secret := range []string{cloudToken, cloudPassword} {
-			if how := holds(readings(text), secret); how != "" {
+			if how := script.Holds(text, secret); how != "" {
 				t.Errorf("%s holds %q, %s:\n%s", name, secret, how, text)
 			}
 		}
@@ -252,7 +253,7 @@ func (s *cloudShop) converge(t *testing.T, want int) {
 // The encodings in which a secret is looked for are found.
 func TestCloudCanary(t *testing.T) {
 	for _, text := range []string{cloudToken, base64.StdEncoding.EncodeToString([]byte("Bearer " + cloudToken)), hex.EncodeToString([]byte(cloudToken))} {
-		if holds(readings(text), cloudToken) == "" {
+		if script.Holds(text, cloudToken) == "" {
 			t.Errorf("nothing is found in %s", text)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/app-sre/prcheck/doubles/gitlabtest"
 	"github.com/app-sre/prcheck/doubles/kubetest"
+	"github.com/app-sre/prcheck/internal/script"
 )
 
 const pipelinesNamespace = "shop-pipelines"
@@ -31,10 +32,10 @@ func newPipelines(t *testing.T) *shop {
 // loop runs the loop, and returns exit code and all output.
 func (s *shop) loop(t *testing.T, flags ...string) (int, string) {
 	t.Helper()
-	args := []string{"reconcile", "saas-pipelines", "--bundle", "dir:.", "--config", "prcheck.yaml", "--state", "state", "--no-cache"}
-	cmd := exec.Command(program(t, "runner"), append(args, flags...)...) //nolint:gosec,noctx // the program that is tested
+	args := []string{"run", "saas-pipelines", "--bundle", "dir:.", "--config", "prcheck.yaml", "--state", "state", "--no-cache"}
+	cmd := exec.Command(script.Program(t, "reconciler"), append(args, flags...)...) //nolint:gosec,noctx // the program that is tested
 	cmd.Dir, cmd.Env = s.dir, s.env
-	return output(t, cmd)
+	return script.Output(t, cmd)
 }
 
 // runs returns the names of the PipelineRuns that are there.

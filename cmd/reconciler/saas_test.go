@@ -18,6 +18,7 @@ import (
 	"github.com/app-sre/prcheck/doubles/fakes3"
 	"github.com/app-sre/prcheck/doubles/gitlabtest"
 	"github.com/app-sre/prcheck/doubles/kubetest"
+	"github.com/app-sre/prcheck/internal/script"
 )
 
 // webTemplate is what the example deploys.
@@ -113,16 +114,16 @@ func (s *shop) write(t *testing.T, name, text string) {
 // deploy runs the cell, and returns exit code and all output.
 func (s *shop) deploy(t *testing.T, shard string, flags ...string) (int, string) {
 	t.Helper()
-	return s.do(t, "reconcile", shard, flags...)
+	return s.do(t, "run", shard, flags...)
 }
 
 // do runs a command for the cell.
 func (s *shop) do(t *testing.T, verb, shard string, flags ...string) (int, string) {
 	t.Helper()
 	args := []string{verb, "saas-deploy", "--bundle", "dir:.", "--config", "prcheck.yaml", "--state", "state", "--shard", shard, "--no-cache"}
-	cmd := exec.Command(program(t, "runner"), append(args, flags...)...) //nolint:gosec,noctx // the program that is tested
+	cmd := exec.Command(script.Program(t, "reconciler"), append(args, flags...)...) //nolint:gosec,noctx // the program that is tested
 	cmd.Dir, cmd.Env = s.dir, s.env
-	return output(t, cmd)
+	return script.Output(t, cmd)
 }
 
 // A cell is deployed by the program from a real repository, and the next cell follows when the
@@ -221,7 +222,7 @@ func TestPrecheckSaas(t *testing.T) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=ana", "-c", "user.email=ana@example.org"}, args...)...) //nolint:gosec // the test's own words
 		cmd.Dir, cmd.Env = s.dir, slices.Concat(s.env, []string{"GIT_CONFIG_NOSYSTEM=1"})
-		if code, text := output(t, cmd); code != 0 {
+		if code, text := script.Output(t, cmd); code != 0 {
 			t.Fatalf("git %v: %d\n%s", args, code, text)
 		}
 	}
@@ -231,9 +232,9 @@ func TestPrecheckSaas(t *testing.T) {
 	s.replace(t, "REPLICAS: 1", "REPLICAS: 2")
 	git("commit", "-q", "-a", "-m", "change")
 	s.cluster.Forget()
-	cmd := exec.CommandContext(t.Context(), program(t, "runner"), "precheck", "--base", "git:main~1", "--head", "git:main", "--config", "base:prcheck.yaml", "--no-baseline") //nolint:gosec // the program that is tested
+	cmd := exec.CommandContext(t.Context(), script.Program(t, "runner"), "precheck", "--base", "git:main~1", "--head", "git:main", "--config", "base:prcheck.yaml", "--no-baseline") //nolint:gosec // the program that is tested
 	cmd.Dir, cmd.Env = s.dir, s.env
-	code, text := output(t, cmd)
+	code, text := script.Output(t, cmd)
 	for _, want := range []string{"saas-deploy/shop/stage", "/spec/replicas", "main/shop-stage/Deployment.apps/web"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nobody says %q", want)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/app-sre/prcheck/internal/script"
 )
 
 // small adds a few integrations of each kind to two namespaces.
@@ -152,7 +154,7 @@ func TestRealManagerNewCluster(t *testing.T) {
 	in.addAccount("lake")
 	in.publish(t, "head")
 	before := in.sent(t, "read")
-	cmd := exec.Command(program(t, "runner"), "precheck", "--base", "base.json", "--head", "head.json", "--config", "base-read.yaml", //nolint:noctx // ends by itself
+	cmd := exec.Command(script.Program(t, "runner"), "precheck", "--base", "base.json", "--head", "head.json", "--config", "base-read.yaml", //nolint:noctx // ends by itself
 		"--plan", "plan.json", "--out", "results.json", "--logs", "logs")
 	cmd.Dir, cmd.Env = in.dir, in.command(t, command{bundle: "head"}).Env
 	out, err := cmd.CombinedOutput()

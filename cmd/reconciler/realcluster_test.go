@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/doubles/kubetest"
+	"github.com/app-sre/prcheck/internal/script"
 )
 
 // The test kills reconciler run at random moments while it keeps the namespaces of a real API
@@ -240,9 +241,9 @@ func (r roundReport) actions() []string {
 // command returns the command that runs an instance with an account.
 func (f *fleet) command(t *testing.T, caller, account string, more ...string) *exec.Cmd {
 	t.Helper()
-	args := []string{"reconcile", keeperName, "--bundle", filepath.Join(f.dir, caller+".json"),
+	args := []string{"run", keeperName, "--bundle", filepath.Join(f.dir, caller+".json"),
 		"--config", filepath.Join(f.dir, caller+"-"+account+".yaml"), "--format", "json"}
-	cmd := exec.Command(program(t, "runner"), append(args, more...)...) //nolint:gosec,noctx // the program that is tested
+	cmd := exec.Command(script.Program(t, "reconciler"), append(args, more...)...) //nolint:gosec,noctx // the program that is tested
 	cmd.Dir, cmd.Env = f.dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + f.dir}
 	return cmd
 }

@@ -1,4 +1,4 @@
-package main
+package script
 
 import (
 	"encoding/base64"
@@ -20,7 +20,7 @@ func TestHolds(t *testing.T) {
 		{url.QueryEscape(secret), "in an address"}, {hex.EncodeToString([]byte(secret)), "in base64 or hex"},
 		{"a/b+canary&amp;ä", "as HTML"}, {`a\\\/b\u002bcanary%5Cu0026`, "escaped somehow"}, {"a/b\x1b[1m+can\x1b]0;x\aary&\\xe4", "escaped somehow"}, {`a/b+canary\u0026\u00e4`, "escaped"},
 	} {
-		if got := holds(readings(c.text), secret); (got != "") != (c.want != "") {
+		if got := Holds(c.text, secret); (got != "") != (c.want != "") {
 			t.Errorf("%q: got %q, want it found %s", c.text, got, c.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -14,9 +15,30 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/app-sre/prcheck/doubles/fakes3"
+	"github.com/app-sre/prcheck/internal/script"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	qontract "github.com/app-sre/prcheck/qontract/server"
 )
+
+var update = flag.Bool("update", false, "rewrite the expected output in the scripts")
+
+// Each script runs in a folder with the base bundle of the shop. The folders office, cloud and specs hold these examples.
+func TestScripts(t *testing.T) {
+	examples := func(e *testscript.Env) error {
+		raw, err := os.ReadFile("../../testdata/shop/base.json")
+		if err != nil {
+			return err
+		}
+		for _, name := range []string{"office", "cloud", "specs"} {
+			if err := os.CopyFS(filepath.Join(e.WorkDir, name), os.DirFS("../../examples/"+name)); err != nil {
+				return err
+			}
+		}
+		return os.WriteFile(filepath.Join(e.WorkDir, "base.json"), raw, 0o600)
+	}
+	script.Run(t, *update, examples, map[string]script.Command{"serve": serveShop, "port": port, "probe": probe, "bucket": bucket, "startcloud": startCloud})
+}
 
 // serve FILE starts a qontract-server with a bundle of the shop, and sets the variable SERVER.
 func serveShop(ts *testscript.TestScript, _ bool, args []string) {
@@ -55,17 +77,16 @@ func probe(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Fatalf("%s%s does not say %q", args[0], args[1], args[2])
 }
 
-// removeLeases removes the leases of a killed run: that of the run, and those of the parts that it
-// wrote.
-func removeLeases(t *testing.T, state string) {
-	t.Helper()
-	folders, err := filepath.Glob(filepath.Join(state, "native", "*", "leases"))
-	if err != nil {
-		t.Error(err)
+// bucket FAULT starts an S3 server with the empty bucket "memory" and a fault: none, or it is down.
+func bucket(ts *testscript.TestScript, _ bool, args []string) {
+	fake := fakes3.New()
+	if args[0] == "down" {
+		fake.Fail(func(*http.Request) fakes3.Fault { return fakes3.Fault{Status: http.StatusServiceUnavailable} })
 	}
-	for _, folder := range append(folders, filepath.Join(state, "leases")) {
-		if err := os.RemoveAll(folder); err != nil {
-			t.Error(err)
-		}
+	at := httptest.NewServer(fake)
+	ts.Defer(at.Close)
+	fake.URL = at.URL
+	for name, value := range fake.Environ() {
+		ts.Setenv(name, value)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/doubles/kubetest"
+	"github.com/app-sre/prcheck/internal/script"
 	"github.com/app-sre/prcheck/qontract/bundler"
 )
 
@@ -157,7 +158,7 @@ func (in *installation) publish(t *testing.T, name string) {
 
 // A command is one run of the program.
 type command struct {
-	verb    string // reconcile, unless it says another
+	verb    string // run, unless it says another
 	bundle  string // name of the bundle; "" publishes the data first
 	account string // write, unless it says another
 	more    []string
@@ -170,9 +171,9 @@ func (in *installation) command(t *testing.T, c command) *exec.Cmd {
 		c.bundle = "now"
 		in.publish(t, c.bundle)
 	}
-	args := []string{cmp.Or(c.verb, "reconcile"), managerName, "--bundle", filepath.Join(in.dir, c.bundle+".json"),
+	args := []string{cmp.Or(c.verb, "run"), managerName, "--bundle", filepath.Join(in.dir, c.bundle+".json"),
 		"--config", filepath.Join(in.dir, c.bundle+"-"+cmp.Or(c.account, "write")+".yaml"), "--format", "json"}
-	cmd := exec.Command(program(t, "runner"), append(args, c.more...)...) //nolint:gosec,noctx // the program that is tested
+	cmd := exec.Command(script.Program(t, "reconciler"), append(args, c.more...)...) //nolint:gosec,noctx // the program that is tested
 	cmd.Dir, cmd.Env = in.dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + in.dir}
 	return cmd
 }

@@ -1,4 +1,4 @@
-package main
+package script
 
 import (
 	"encoding/base64"
@@ -136,7 +136,10 @@ func number(digits string, base int) uint64 {
 	return n
 }
 
-// holds returns the encoding in which a text contains a secret, "" if it does not.
+// Holds returns the encoding in which a text contains a secret, "" if it does not.
+func Holds(text, secret string) string { return holds(readings(text), secret) }
+
+// holds is [Holds] for the readings of a text.
 func holds(readings map[string]string, secret string) string {
 	for how, text := range readings {
 		if strings.Contains(text, secret) || how == "escaped somehow" && strings.Contains(text, plainest(secret)) || how == "in an address" && strings.Contains(strings.ReplaceAll(text, "+", " "), secret) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/doubles/kubetest"
+	"github.com/app-sre/prcheck/internal/script"
 )
 
 // inMemory returns a cluster in memory that the instance blue keeps.
@@ -49,7 +50,7 @@ func TestReconcileBrokenCluster(t *testing.T) {
 			f, s := inMemory(t)
 			s.Fail(func(*http.Request) *kubetest.Fault { return &c.fault })
 			for _, flag := range []string{"--dry-run", "--no-dry-run"} {
-				code, text := output(t, f.command(t, "blue", "blue", flag))
+				code, text := script.Output(t, f.command(t, "blue", "blue", flag))
 				if code != 3 || !strings.Contains(text, c.says) || strings.Contains(text, s.Token) {
 					t.Errorf("%s: got exit code %d and\n%s", flag, code, text)
 				}
@@ -71,7 +72,7 @@ func TestReconcileLostAnswers(t *testing.T) {
 		}
 		return nil
 	})
-	if code, text := output(t, f.command(t, "blue", "blue", "--no-dry-run")); code != 1 || !strings.Contains(text, "cannot be reached") {
+	if code, text := script.Output(t, f.command(t, "blue", "blue", "--no-dry-run")); code != 1 || !strings.Contains(text, "cannot be reached") {
 		t.Fatalf("got exit code %d and\n%s", code, text)
 	}
 	s.Fail(nil)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -9,7 +10,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/script"
 )
+
+var kills = flag.Int("kills", 5, "how often TestReconcileKilledAtRandom kills the program")
 
 // A run that is killed at any moment leaves nothing that the next run does not put right. What
 // its journal says is true, and things of others stay as they are.
@@ -17,15 +22,15 @@ func TestReconcileKilledAtRandom(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	keeper := program(t, "keeper")
+	keeper := script.Program(t, "keeper")
 	bundle, err := filepath.Abs("../../testdata/shop/base.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	const foreign = "5 other/quay\n"
 	want := map[string]string{"harbor": "200 warehouse-stock/harbor\n", "hillside": "120 warehouse-stock/hillside\n", "quay": foreign}
-	cut, rounds := 0, max(1, *kills/4)
-	for range rounds {
+	cut := 0
+	for range *kills {
 		dir := t.TempDir()
 		world := filepath.Join(dir, "world")
 		if err := os.Mkdir(world, 0o700); err != nil {
@@ -33,7 +38,7 @@ func TestReconcileKilledAtRandom(t *testing.T) {
 		}
 		write(t, filepath.Join(world, "quay"), foreign)
 		run := func() *exec.Cmd {
-			cmd := exec.CommandContext(t.Context(), keeper, "reconcile", "warehouse-stock", "--bundle", bundle, "--no-dry-run", "--state", "state", "--journal", "journal")
+			cmd := exec.CommandContext(t.Context(), keeper, "run", "warehouse-stock", "--bundle", bundle, "--no-dry-run", "--state", "state", "--journal", "journal")
 			cmd.Dir, cmd.Env = dir, []string{"WORLD=" + world, "GORACE=atexit_sleep_ms=0"}
 			return cmd
 		}
@@ -62,7 +67,7 @@ func TestReconcileKilledAtRandom(t *testing.T) {
 			t.Errorf("the third run: %v\n%s", err, out)
 		}
 	}
-	t.Logf("%d of %d runs were killed before they had done everything", cut, rounds)
+	t.Logf("%d of %d runs were killed before they had done everything", cut, *kills)
 }
 
 // checkJournal wants that everything that the journal calls done is there. All lines of a run

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/doubles/kubetest"
+	"github.com/app-sre/prcheck/internal/script"
 	"github.com/app-sre/prcheck/natives/saas/pipelines"
 	"github.com/app-sre/prcheck/natives/saas/saastest"
 )
@@ -173,8 +174,8 @@ func (p *plant) publish(t *testing.T) {
 // command returns the command that makes one round of the loop.
 func (p *plant) command(t *testing.T, more ...string) *exec.Cmd {
 	t.Helper()
-	args := append([]string{"reconcile", pipelines.Name, "--bundle", "bundle.json", "--config", "prcheck.yaml", "--state", "s3://state/loop", "--format", "json", "--allow-older", "--no-cache", "--wait", "1s"}, more...)
-	cmd := exec.Command(program(t, "pipeliner"), args...) //nolint:gosec,noctx // the program that is tested
+	args := append([]string{"run", pipelines.Name, "--bundle", "bundle.json", "--config", "prcheck.yaml", "--state", "s3://state/loop", "--format", "json", "--allow-older", "--no-cache", "--wait", "1s"}, more...)
+	cmd := exec.Command(script.Program(t, "pipeliner"), args...) //nolint:gosec,noctx // the program that is tested
 	cmd.Dir, cmd.Env = p.dir, p.env
 	return cmd
 }
