@@ -2,32 +2,41 @@ package server_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/server"
-	"github.com/app-sre/prcheck/settings"
 )
+
+// A choice is the resources of some paths, or all.
+type choice struct {
+	paths []string
+	isAll bool
+}
+
+func (c choice) Allow(path string) bool { return c.isAll || slices.Contains(c.paths, path) }
+func (c choice) AllowAll() bool         { return c.isAll }
 
 // A task fails when it asks for resources that its settings do not allow.
 func TestForbiddenResources(t *testing.T) {
 	const byPath, all, none = `{ resources(path: "/r.yml") { content } }`, `{ resources { path } }`, `{ resources(path: "/none") { path } }`
 	tests := []struct {
 		name, query string
-		may         settings.Resources
+		may         server.Resources
 		want        string // in the error; "" if it is allowed
 	}{
-		{"nothing set", byPath, settings.Resources{}, ""},
-		{"all resources, nothing set", all, settings.Resources{}, ""},
-		{"by path", byPath, settings.NewResources(), "one asks for the resource /r.yml, which the settings do not allow; add it to integrations.one.resources"},
-		{"by an allowed path", byPath, settings.NewResources("resources/*.yml"), ""},
-		{"by another path", byPath, settings.NewResources("resources/*.txt"), "the resource /r.yml"},
-		{"by a path that leads nowhere", none, settings.NewResources("resources/*.yml"), "the resource /none"},
-		{"all resources", all, settings.NewResources("resources/*"), "one asks for a list of resources"},
-		{"by schema", `{ resources(schema: "/nothing.yml") { path } }`, settings.NewResources("resources/*"), "one asks for a list of resources"},
-		{"all resources, allowed", all, settings.NewResources("resources/**"), ""},
-		{"no resource", "{ users { name } }", settings.NewResources(), ""},
+		{"nothing set", byPath, nil, ""},
+		{"all resources, nothing set", all, nil, ""},
+		{"by path", byPath, choice{}, "one asks for the resource /r.yml, which the settings do not allow; add it to integrations.one.resources"},
+		{"by an allowed path", byPath, choice{paths: []string{"/r.yml"}}, ""},
+		{"by another path", byPath, choice{paths: []string{"/r.txt"}}, "the resource /r.yml"},
+		{"by a path that leads nowhere", none, choice{paths: []string{"/r.yml"}}, "the resource /none"},
+		{"all resources", all, choice{paths: []string{"/r.yml"}}, "one asks for a list of resources"},
+		{"by schema", `{ resources(schema: "/nothing.yml") { path } }`, choice{paths: []string{"/r.yml"}}, "one asks for a list of resources"},
+		{"all resources, allowed", all, choice{isAll: true}, ""},
+		{"no resource", "{ users { name } }", choice{}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
