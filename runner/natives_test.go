@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/natives/systems"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/runner"
@@ -46,6 +45,21 @@ func (talker) Run(context.Context, integration.Environment, integration.Actors) 
 	panic("a task writes nothing")
 }
 
+// A vault has one secret, which it lets the runner learn before anybody gets it. Nothing else can be reached.
+type vault struct {
+	launch.Systems
+	rules *settings.Settings
+	learn func(secret string)
+}
+
+func (v vault) Secret(context.Context, integration.SecretRef) (string, error) {
+	if v.rules.Secrets().Env == "" {
+		return "", integration.Failure(integration.FailureOfConfig, errors.New("nobody says where secrets are"))
+	}
+	v.learn(spoken)
+	return spoken, nil
+}
+
 const (
 	nativeSettings = "version: 1\nsecrets: {env: {prefix: APP}}\neffects: {compare: base}\nreuse: none\n"
 	spoken         = `sesame"open/7zR-31mTb`
@@ -66,9 +80,7 @@ func runNatives(t *testing.T, rules string, natives []integration.DryRunner, s s
 	results, err := runner.Run(t.Context(), runner.Input{
 		Plan: p, Base: base, Head: head, Settings: set, Natives: natives, State: s,
 		Connect: func(rules *settings.Settings, learn func(string)) func(string) launch.Systems {
-			getenv := func(name string) string { return map[string]string{"APP_TEAM_CREDS_TOKEN": spoken}[name] }
-			all := systems.New(systems.Options{Settings: rules, Getenv: getenv, Learn: learn})
-			return func(name string) launch.Systems { return all.For(name) }
+			return func(string) launch.Systems { return vault{rules: rules, learn: learn} }
 		},
 	}, opts)
 	if err != nil {
@@ -225,7 +237,7 @@ func nothing(context.Context, integration.Environment, string) error { return ni
 func TestNativesWithoutSecrets(t *testing.T) {
 	natives := []integration.DryRunner{talker{"price-tags", nothing}, talker{"shop-window", nothing}, talker{"supplier-orders", nothing}, talker{"warehouse-stock", nothing}}
 	for _, r := range runNatives(t, "version: 1\n", natives, nil, runner.Options{Logs: t.TempDir(), NoBaseline: true}).Results {
-		if r.OK() || r.Class != plan.ClassConfig || !strings.Contains(r.Reason, "name the source under secrets in prcheck.yaml") {
+		if r.OK() || r.Class != plan.ClassConfig || !strings.Contains(r.Reason, "nobody says where secrets are") {
 			t.Errorf("%s: got %+v", r.Task, r)
 		}
 	}

@@ -44,7 +44,10 @@ func check(tree fs.FS) ([]string, error) {
 }
 
 // parse reads the files that are built. It leaves out tests, testdata and hidden folders.
-func parse(tree fs.FS) ([]source, error) {
+func parse(tree fs.FS) ([]source, error) { return parseFiles(tree, false) }
+
+// parseFiles reads the files that are built, or those of tests.
+func parseFiles(tree fs.FS, areTests bool) ([]source, error) {
 	var sources []source
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		base := path.Base(name)
@@ -53,7 +56,7 @@ func parse(tree fs.FS) ([]source, error) {
 			return err
 		case d.IsDir() && name != "." && (base == "testdata" || base == "vendor" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")):
 			return fs.SkipDir
-		case d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
+		case d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") != areTests:
 			return nil
 		}
 		raw, err := fs.ReadFile(tree, name)

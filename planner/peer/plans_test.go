@@ -1,9 +1,10 @@
-package live_test
+package peer_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/gql"
 	"github.com/app-sre/prcheck/qontract/live"
+	"github.com/app-sre/prcheck/qontract/server"
 	"github.com/app-sre/prcheck/settings"
 )
 
@@ -50,6 +52,20 @@ func same(t *testing.T, base, head *bundle.Bundle, rules *settings.Settings, rea
 	return want
 }
 
+// serve starts a server with both bundles and returns their references.
+func serve(t *testing.T, base, head *bundle.Bundle) (from, to live.Ref) {
+	t.Helper()
+	hub := server.NewHub(server.HubOptions{})
+	for _, b := range []*bundle.Bundle{base, head} {
+		if err := hub.Add(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := httptest.NewServer(hub)
+	t.Cleanup(s.Close)
+	return live.Ref{Server: s.URL, SHA256: base.SHA256()}, live.Ref{Server: s.URL, SHA256: head.SHA256()}
+}
+
 func text(t *testing.T, p *plan.Plan) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -81,7 +97,7 @@ func parse(t *testing.T, raw []byte, like *bundle.Bundle) *bundle.Bundle {
 }
 
 // The plan of the shop is the same from files and from a server.
-func TestShop(t *testing.T) {
+func TestPlanOfShop(t *testing.T) {
 	folder := filepath.Join("..", "..", "examples", "shop")
 	file := func(name string) []byte {
 		raw, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
@@ -125,7 +141,7 @@ func asking(t *testing.T, b *bundle.Bundle, queries []string) (*settings.Setting
 }
 
 // Plans of recorded bundles are the same for all queries.
-func TestRecorded(t *testing.T) {
+func TestPlansOfRecorded(t *testing.T) {
 	for _, name := range []string{"app-interface", "generated-300"} {
 		t.Run(name, func(t *testing.T) {
 			base, err := bundle.Open(shared.Path(t, "data", "bundles", name+"-base.json"), nil)
@@ -139,8 +155,8 @@ func TestRecorded(t *testing.T) {
 			queries := recorded(t, base, name+"-base")
 			for len(queries) > 0 {
 				n := min(len(queries), 40)
-				settings, read := asking(t, base, queries[:n])
-				same(t, base, head, settings, read)
+				rules, read := asking(t, base, queries[:n])
+				same(t, base, head, rules, read)
 				queries = queries[n:]
 				if testing.Short() {
 					return
