@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/world"
@@ -23,7 +24,7 @@ func (e *examination) checkDisk(ctx context.Context) {
 	ofCheckout := regexp.MustCompile(`^[0-9a-f]{12}$`)
 	worlds := source.WorldsIn(cache)
 	if n, bytes := world.Usage(worlds); n > 0 || bytes > 0 {
-		e.takes(worlds, fmt.Sprintf("%s that tasks start in, %s", plural(n, "kept tree of files", "kept trees of files"), size(bytes)))
+		e.takes(worlds, fmt.Sprintf("%s that tasks start in, %s", phrase.CountOf(n, "kept tree of files", "kept trees of files"), size(bytes)))
 	}
 	states := source.StatesIn(cache)
 	folders, err := os.ReadDir(states)
@@ -43,7 +44,7 @@ func (e *examination) checkDisk(ctx context.Context) {
 			here = bytes
 		}
 	}
-	e.takes(states, fmt.Sprintf("what runner precheck remembers of %s, %s, of which %s for this one", plural(len(folders), "checkout", "checkouts"), size(all), size(here)))
+	e.takes(states, fmt.Sprintf("what runner precheck remembers of %s, %s, of which %s for this one", phrase.CountOf(len(folders), "checkout", "checkouts"), size(all), size(here)))
 }
 
 // takes notes what a folder of the cache takes, and how to free it.

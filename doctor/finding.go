@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
@@ -49,7 +50,7 @@ type Report struct {
 func (r Report) Err() error {
 	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Unreachable }) {
 		n := r.count(func(f Finding) bool { return f.Unreachable })
-		return fmt.Errorf("%s could not be made: something did not answer, see the findings", plural(n, "check", "checks"))
+		return fmt.Errorf("%s could not be made: something did not answer, see the findings", phrase.CountOf(n, "check", "checks"))
 	}
 	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Level == Fail }) {
 		return cli.ErrFailed
@@ -111,12 +112,4 @@ func list(names []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), n)
 	}
 	return strings.Join(names, ", ")
-}
-
-// plural returns a number with the right form of a noun.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/settings"
 )
 
@@ -29,7 +30,7 @@ func (e *examination) checkPrograms(context.Context) {
 		}
 	}
 	if len(silent) > 0 {
-		e.fail("programs", fmt.Sprintf("nothing says what to start for %s: %s", plural(len(silent), "integration", "integrations"), list(silent)),
+		e.fail("programs", fmt.Sprintf("nothing says what to start for %s: %s", phrase.CountOf(len(silent), "integration", "integrations"), list(silent)),
 			"set exec.argv in the settings, and pr_check.cmd in the definition where argv has {cmd}")
 	}
 	if len(unknown) > 0 {

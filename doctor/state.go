@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
@@ -142,7 +143,7 @@ func (e *examination) checkKey(context.Context) {
 	switch {
 	case public == "" && len(keys) == 0:
 	case public == "":
-		e.ok("key", fmt.Sprintf("%s trust %s; this machine has no private key, so it reads signed documents and signs none", whose, plural(len(keys), "public key", "public keys")))
+		e.ok("key", fmt.Sprintf("%s trust %s; this machine has no private key, so it reads signed documents and signs none", whose, phrase.CountOf(len(keys), "public key", "public keys")))
 	case slices.Contains(keys, public):
 		e.ok("key", "the private key belongs to a public key of "+whose)
 	default:

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -31,7 +32,7 @@ func thisAudit(a *plan.Audit) string {
 	case a.Skipped == 0:
 		return "the plan leaves out nothing that can run on both sides"
 	case len(a.Units) == 0:
-		return fmt.Sprintf("none of the %s that the plan leaves out came into the sample", countNoun(a.Skipped, "unit"))
+		return fmt.Sprintf("none of the %s that the plan leaves out came into the sample", phrase.Count(a.Skipped, "unit"))
 	case a.Skipped == 1:
 		out = fmt.Sprintf("%d of 1 unit that the plan leaves out was audited", ran)
 	default:
@@ -58,7 +59,7 @@ func countSkips(n int) string {
 func AuditLines(a *plan.Audit) []string {
 	var wrong, unclear []string
 	for _, u := range a.Units {
-		text := fmt.Sprintf("%s, skipped at %s: %s", u.Task, u.Rung, shortened(u.Finding))
+		text := fmt.Sprintf("%s, skipped at %s: %s", u.Task, u.Rung, phrase.CutRunes(u.Finding, maxFinding))
 		switch u.Outcome {
 		case plan.AuditWrong:
 			text = "wrong skip: " + text
@@ -82,14 +83,6 @@ func AuditLines(a *plan.Audit) []string {
 
 // maxFinding is how many characters are shown of a finding.
 const maxFinding = 160
-
-// shortened returns the beginning of a text that is too long to be read in one line.
-func shortened(text string) string {
-	if runes := []rune(text); len(runes) > maxFinding {
-		return string(runes[:maxFinding]) + "…"
-	}
-	return text
-}
 
 // writeAudit writes how an audit ended.
 func (t *text) writeAudit(a *plan.Audit) {

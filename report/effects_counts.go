@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -79,7 +80,7 @@ func (e Effects) SummaryWith(emphasize func(string) string) string {
 		parts = append(parts, fmt.Sprintf("%d no longer announced", n))
 	}
 	if n := e.doubtful(); n > 0 {
-		parts = append(parts, "effects of "+countNoun(n, "task")+" unknown")
+		parts = append(parts, "effects of "+phrase.Count(n, "task")+" unknown")
 	}
 	return strings.Join(parts, ", ")
 }

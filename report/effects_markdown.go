@@ -1,6 +1,10 @@
 package report
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/app-sre/prcheck/internal/phrase"
+)
 
 // writeEffects writes what the tasks would do: deletions open, other effects folded.
 func (m *markdown) writeEffects(e Effects) {
@@ -19,7 +23,7 @@ func (m *markdown) writeEffects(e Effects) {
 		m.writeEffectRows("deletions", deletions, maxDeletions)
 	}
 	if len(others) > 0 {
-		end := m.startFold("%s besides deletions", countNoun(countGroups(others), "effect"))
+		end := m.startFold("%s besides deletions", phrase.Count(countGroups(others), "effect"))
 		m.writeEffectRows("effects", others, maxFolded)
 		end()
 	}

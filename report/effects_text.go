@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -41,7 +42,7 @@ func (g EffectGroup) Where() string {
 	for _, task := range g.Tasks[:min(len(g.Tasks), maxEffectTask)] {
 		names = append(names, strings.TrimPrefix(task, g.Integration+"/"))
 	}
-	text := fmt.Sprintf("%s (%s: %s", g.Integration, countNoun(len(g.Tasks), "task"), strings.Join(names, ", "))
+	text := fmt.Sprintf("%s (%s: %s", g.Integration, phrase.Count(len(g.Tasks), "task"), strings.Join(names, ", "))
 	if more := len(g.Tasks) - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
@@ -106,7 +107,7 @@ func (e Effects) UnlookedNote(show func(string) string) string {
 	}
 	text := strings.Join(names, ", ")
 	if more := len(e.Unlooked) - len(names); more > 0 {
-		text += fmt.Sprintf(" and %s", countNoun(more, "more integration"))
+		text += fmt.Sprintf(" and %s", phrase.Count(more, "more integration"))
 	}
 	return "what these integrations would do is not known, since no rule finds their effects: " + text
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -73,7 +74,7 @@ func (e Effects) mayHave(kind plan.EffectKind) (n int) {
 // describeUnasked says how many parts nobody looked at, "" if there are none.
 func (e Effects) describeUnasked() string {
 	if n := len(e.Unasked); n > 0 {
-		return fmt.Sprintf("%s not looked at", countNoun(n, "part"))
+		return fmt.Sprintf("%s not looked at", phrase.Count(n, "part"))
 	}
 	return ""
 }

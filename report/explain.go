@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/internal/suggest"
 	"github.com/app-sre/prcheck/plan"
 )
@@ -65,7 +66,7 @@ func evidenceRows(e plan.Evidence) table {
 	add("definition", e.Definition...)
 	add("changed in it", e.Fields...)
 	if e.Allowed > 0 {
-		add("may read", countNoun(e.Allowed, "schema"))
+		add("may read", phrase.Count(e.Allowed, "schema"))
 	}
 	add("changed schemas", e.Schemas...)
 	add("changed files", e.Paths...)
@@ -94,14 +95,14 @@ func evidenceRows(e plan.Evidence) table {
 
 // describeQuery returns what the comparison of one query found.
 func describeQuery(q plan.Query) string {
-	text := fmt.Sprintf("%s: reads something in %s, ", q.Name, countNoun(q.Reached, "changed file"))
+	text := fmt.Sprintf("%s: reads something in %s, ", q.Name, phrase.Count(q.Reached, "changed file"))
 	switch {
 	case q.Complete:
 		return text + "evaluated as a whole on both sides"
 	case q.Roots == 1:
 		return text + "1 root element differs"
 	}
-	return text + countNoun(q.Roots, "root element") + " differ"
+	return text + phrase.Count(q.Roots, "root element") + " differ"
 }
 
 // describeTrace returns what one trace proved, or why it proved nothing.
@@ -116,7 +117,7 @@ func describeTrace(t plan.Trace) string {
 	if t.Digest == "" {
 		return shard + proof
 	}
-	return fmt.Sprintf("%s%.19s…, %s: %s", shard, t.Digest, countNoun(t.Requests, "request"), proof)
+	return fmt.Sprintf("%s%.19s…, %s: %s", shard, t.Digest, phrase.Count(t.Requests, "request"), proof)
 }
 
 // describeEarlier returns when a task passed that need not run again, and with
@@ -188,7 +189,7 @@ func suggestNames(p *plan.Plan, name string) string {
 		}
 	}
 	if len(found) == 0 {
-		return fmt.Sprintf("the plan has %s, none with a name like it", countNoun(len(p.Integrations), "integration"))
+		return fmt.Sprintf("the plan has %s, none with a name like it", phrase.Count(len(p.Integrations), "integration"))
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
 	var names []string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -88,10 +89,10 @@ func (t Task) ShownFindings(most int) (shown []Finding, rest []string) {
 		fresh++
 	}
 	if more := fresh - len(shown) + t.FindingsBeyond; more > 0 {
-		rest = append(rest, "and "+countNoun(more, "more finding"))
+		rest = append(rest, "and "+phrase.Count(more, "more finding"))
 	}
 	if old > 0 {
-		rest = append(rest, countNoun(old, "finding")+" that base has as well")
+		rest = append(rest, phrase.Count(old, "finding")+" that base has as well")
 	}
 	return shown, rest
 }
@@ -125,7 +126,7 @@ func (rep *Report) Remarked() Remarked {
 	var parts []string
 	for _, s := range plan.Severities() {
 		if n := counts[s]; n > 0 {
-			parts = append(parts, countNoun(n, string(s)))
+			parts = append(parts, phrase.Count(n, string(s)))
 		}
 	}
 	if n := counts[""]; n > 0 {
@@ -140,7 +141,7 @@ func (r Remarked) OldNote() string {
 	if r.Old == 0 {
 		return ""
 	}
-	text := "tasks that passed have " + countNoun(r.Old, "finding") + " that base has as well"
+	text := "tasks that passed have " + phrase.Count(r.Old, "finding") + " that base has as well"
 	if len(r.Tasks) > 0 {
 		text = "other " + text
 	}

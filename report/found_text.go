@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -31,7 +32,7 @@ func (t *text) writeRemarked(r Remarked) {
 		t.writeFindings(task)
 	}
 	if more := len(r.Tasks) - len(shown); more > 0 {
-		t.printLine("  and %s; -v shows them", countNoun(more, "more task"))
+		t.printLine("  and %s; -v shows them", phrase.Count(more, "more task"))
 	}
 	if note := r.OldNote(); note != "" {
 		t.printLine("  %s", note)
@@ -78,7 +79,7 @@ func (m *markdown) writeRemarked(r Remarked) {
 		}
 	}
 	if more := len(r.Tasks) - maxRemarked; more > 0 {
-		m.printLine("\nand %s.", countNoun(more, "more task"))
+		m.printLine("\nand %s.", phrase.Count(more, "more task"))
 	}
 	if note := r.OldNote(); note != "" {
 		m.printLine("\n%s.", startSentence(note))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/lazyregexp"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -74,7 +75,7 @@ func (c Cause) describe(show func(string) string) string {
 		text += show(field)
 	}
 	if c.MoreFields > 0 {
-		text += " and " + countNoun(c.MoreFields, "more field")
+		text += " and " + phrase.Count(c.MoreFields, "more field")
 	}
 	return text
 }
@@ -116,7 +117,7 @@ func (i Integration) describeCauses(show func(string) string) string {
 		out = append(out, c.describe(show))
 	}
 	if i.MoreCauses > 0 {
-		out = append(out, "and "+countNoun(i.MoreCauses, "more file"))
+		out = append(out, "and "+phrase.Count(i.MoreCauses, "more file"))
 	}
 	return strings.Join(out, ", ")
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -66,7 +67,7 @@ func newRemarkedView(r Remarked) *remarkedView {
 		v.Tasks = append(v.Tasks, remarkedTask{value{Text: visibleText(t.Task), Href: "#" + anchor(t.Integration)}, newFindingList(t)})
 	}
 	if more := len(r.Tasks) - len(v.Tasks); more > 0 {
-		v.More = "and " + countNoun(more, "more task")
+		v.More = "and " + phrase.Count(more, "more task")
 	}
 	return v
 }

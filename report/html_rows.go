@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -182,7 +183,7 @@ func (x *fileIndex) evidenceFacts(e plan.Evidence) []fact {
 	add("definition", x.linkPaths(e.Definition)...)
 	add("changed in it", codeValues(e.Fields)...)
 	if e.Allowed > 0 {
-		add("may read", value{Text: countNoun(e.Allowed, "schema")})
+		add("may read", value{Text: phrase.Count(e.Allowed, "schema")})
 	}
 	add("changed schemas", codeValues(e.Schemas)...)
 	add("changed files", markListLimit(x.linkPaths(e.Paths))...)

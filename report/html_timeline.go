@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -153,7 +154,7 @@ func (t *timeline) drawTask(r interval, total float64) {
 	title := fmt.Sprintf("%s: %s, %s after a wait of %s", visibleText(r.Task.Task), describeResult(r.Task), formatSeconds(r.Seconds), formatSeconds(r.Waited))
 	if len(r.Spans) > 1 {
 		t.Retried++
-		title += fmt.Sprintf(", %s", countNoun(len(r.Spans), "attempt"))
+		title += fmt.Sprintf(", %s", phrase.Count(len(r.Spans), "attempt"))
 		whole := box(r.from, r.to-r.from, "pause")
 		whole.Title = title
 		t.Bars = append(t.Bars, whole)

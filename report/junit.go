@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -180,7 +181,7 @@ func summaryCases(rep *Report, blocking, omitted int) []testCase {
 	if omitted == 0 {
 		return out
 	}
-	text := countNoun(omitted, "task") + " left out, since this report would become too large"
+	text := phrase.Count(omitted, "task") + " left out, since this report would become too large"
 	if more := rep.Counts.blocking() - blocking; more > 0 {
 		return append(out, errorCase("left out", fmt.Sprintf("%s; %d of them did not pass", text, more)))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -32,7 +33,7 @@ func (e Effects) neededLabels(require map[plan.EffectKind]string) []NeededLabel 
 		one.add(kind, e.Counts.Of(kind))
 		why[label] = append(why[label], countEffects(one, plainly)...)
 		if unasked > 0 {
-			why[label] = append(why[label], countNoun(unasked, "part")+" not looked at, where things may be deleted")
+			why[label] = append(why[label], phrase.Count(unasked, "part")+" not looked at, where things may be deleted")
 		}
 	}
 	var out []NeededLabel
@@ -42,7 +43,7 @@ func (e Effects) neededLabels(require map[plan.EffectKind]string) []NeededLabel 
 		case !e.Looked():
 			reasons = append(reasons, "nobody looked for effects")
 		case e.doubtful() > 0:
-			reasons = append(reasons, "effects of "+countNoun(e.doubtful(), "task")+" unknown")
+			reasons = append(reasons, "effects of "+phrase.Count(e.doubtful(), "task")+" unknown")
 		}
 		out = append(out, NeededLabel{label, strings.Join(reasons, ", ")})
 	}

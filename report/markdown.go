@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	md "github.com/app-sre/prcheck/internal/markdown"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -104,7 +105,7 @@ func (m *markdown) writeFailures(title string, rep *Report, tasks []Task) {
 		}
 	}
 	if more := len(groups) - MaxTails; more > 0 {
-		m.printLine("\n%s without their last lines here; the logs have them.", countNoun(more, "failure"))
+		m.printLine("\n%s without their last lines here; the logs have them.", phrase.Count(more, "failure"))
 	}
 }
 
@@ -158,7 +159,7 @@ func (m *markdown) writeTasks(rep *Report) {
 	if len(rep.Results) == 0 {
 		return
 	}
-	end := m.startFold("%s", countNoun(len(rep.Results), "task"))
+	end := m.startFold("%s", phrase.Count(len(rep.Results), "task"))
 	m.writeRow("task", "time", "result", "last line", "decided at", "checked because")
 	m.writeRow(":--", "--:", ":--", ":--", ":--", ":--")
 	for _, t := range rep.Results {
@@ -181,7 +182,7 @@ func (m *markdown) writeDecisions(rep *Report) {
 		for _, i := range running {
 			decision := string(i.Decision)
 			if i.Decision == plan.Shards {
-				decision = countNoun(len(i.Tasks), "shard task")
+				decision = phrase.Count(len(i.Tasks), "shard task")
 			}
 			m.writeRow(codeSpan(i.Name), escapeMarkdown(decision), escapeMarkdown(string(i.Rung)), escapeMarkdown(i.Reason))
 		}
@@ -228,7 +229,7 @@ func (m *markdown) writeChanges(c plan.Changes) {
 		m.writeRow(escapeMarkdown(string(r.Kind)), codeSpan(r.Path), codeSpan(r.Schema))
 	}
 	if more := files - rows; more > 0 {
-		m.printLine("\nand %s", countNoun(more, "more file"))
+		m.printLine("\nand %s", phrase.Count(more, "more file"))
 	}
 	if rows > 0 && len(c.Schemas)+len(c.GraphQL) > 0 {
 		m.printLine("")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -92,7 +93,7 @@ func attemptRemarks(t Task) []string {
 	}
 	if f := t.Flaky; f != nil {
 		day := func(t time.Time) string { return t.UTC().Format(time.DateOnly) }
-		out = append(out, fmt.Sprintf("flaky since %s (%d of %s, last %s)", day(f.FirstSeen), f.Failures, countNoun(f.Runs, "attempt"), day(f.LastSeen)))
+		out = append(out, fmt.Sprintf("flaky since %s (%d of %s, last %s)", day(f.FirstSeen), f.Failures, phrase.Count(f.Runs, "attempt"), day(f.LastSeen)))
 	}
 	return out
 }
@@ -111,7 +112,7 @@ func describeComparison(b *plan.Baseline) []string {
 		return out
 	}
 	left := b.LeftOut[:min(len(b.LeftOut), maxLeftOut)]
-	text := fmt.Sprintf("%s compared; left out: %s", countNoun(b.Lines, "line"), cleanLine(strings.Join(left, "; ")))
+	text := fmt.Sprintf("%s compared; left out: %s", phrase.Count(b.Lines, "line"), cleanLine(strings.Join(left, "; ")))
 	if more := len(b.LeftOut) - len(left); more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
@@ -154,7 +155,7 @@ func describeEffort(t Task) []string {
 		parts = append(parts, formatSeconds(t.Seconds))
 	}
 	if t.Attempts > 1 {
-		parts = append(parts, countNoun(t.Attempts, "attempt"))
+		parts = append(parts, phrase.Count(t.Attempts, "attempt"))
 	}
 	return parts
 }

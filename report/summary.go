@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -32,19 +33,19 @@ func outcomeHeadline(rep *Report) string {
 	case rep.Verdict == NotChecked:
 		return cleanLine(rep.NotChecked)
 	case blocking > 0:
-		return fmt.Sprintf("%d of %s did not pass (%s)%s", blocking, countNoun(c.Tasks, "task"), failureBreakdown(c), broken)
+		return fmt.Sprintf("%d of %s did not pass (%s)%s", blocking, phrase.Count(c.Tasks, "task"), failureBreakdown(c), broken)
 	case rep.Verdict == Failed:
 		return "the results do not fit the plan, see the warnings"
 	case c.Tasks == 0:
 		return "nothing to run"
 	case c.Baseline > 0 && c.Passed == 0 && c.Reused > 0:
-		return fmt.Sprintf("%d of %s passed%s; %s passed before with the same inputs", c.Passed, countNoun(c.Tasks, "task"), broken, countNoun(c.Reused, "task"))
+		return fmt.Sprintf("%d of %s passed%s; %s passed before with the same inputs", c.Passed, phrase.Count(c.Tasks, "task"), broken, phrase.Count(c.Reused, "task"))
 	case c.Baseline > 0 && c.Passed == 0:
-		return fmt.Sprintf("%d of %s passed%s: not checked", c.Passed, countNoun(c.Tasks, "task"), broken)
+		return fmt.Sprintf("%d of %s passed%s: not checked", c.Passed, phrase.Count(c.Tasks, "task"), broken)
 	case c.Baseline > 0:
-		return fmt.Sprintf("%d of %s passed%s", c.Passed, countNoun(c.Tasks, "task"), broken)
+		return fmt.Sprintf("%d of %s passed%s", c.Passed, phrase.Count(c.Tasks, "task"), broken)
 	}
-	return countNoun(c.Tasks, "task") + " passed"
+	return phrase.Count(c.Tasks, "task") + " passed"
 }
 
 // verdictLabel returns a verdict as words: "not checked" for not_checked.
@@ -81,15 +82,15 @@ func planHeadline(p *plan.Plan) string {
 	case len(p.Tasks) == 0:
 		return "nothing to run"
 	case blocked > 0:
-		return fmt.Sprintf("%s to run, %d of them cannot be started", countNoun(len(p.Tasks), "task"), blocked)
+		return fmt.Sprintf("%s to run, %d of them cannot be started", phrase.Count(len(p.Tasks), "task"), blocked)
 	}
-	return countNoun(len(p.Tasks), "task") + " to run"
+	return phrase.Count(len(p.Tasks), "task") + " to run"
 }
 
 // selectionSummary returns how many integrations are checked and how many are
 // skipped.
 func selectionSummary(c Counts) string {
-	text := fmt.Sprintf("%d of %s to check", c.Run+c.Shards, countNoun(c.Integrations, "integration"))
+	text := fmt.Sprintf("%d of %s to check", c.Run+c.Shards, phrase.Count(c.Integrations, "integration"))
 	if c.Shards > 0 {
 		text += fmt.Sprintf(" (%d on some shards only)", c.Shards)
 	}
@@ -98,7 +99,7 @@ func selectionSummary(c Counts) string {
 		text += fmt.Sprintf(" (%d only believed)", c.Believed)
 	}
 	if c.Reused > 0 {
-		text += fmt.Sprintf("; %s passed before with the same inputs", countNoun(c.Reused, "task"))
+		text += fmt.Sprintf("; %s passed before with the same inputs", phrase.Count(c.Reused, "task"))
 	}
 	return text
 }
@@ -109,7 +110,7 @@ func changesSummary(c plan.Changes) string {
 	for _, d := range c.Datafiles {
 		kinds[d.Kind]++
 	}
-	text := countNoun(len(c.Datafiles), "datafile")
+	text := phrase.Count(len(c.Datafiles), "datafile")
 	var parts []string
 	for _, kind := range []plan.Kind{plan.Added, plan.Removed, plan.Modified, plan.Metadata} {
 		if kinds[kind] > 0 {
@@ -119,6 +120,6 @@ func changesSummary(c plan.Changes) string {
 	if len(parts) > 0 {
 		text += " (" + strings.Join(parts, ", ") + ")"
 	}
-	return fmt.Sprintf("%s, %s, %s, %s", text, countNoun(len(c.Resources), "resource"),
-		countNoun(len(c.Schemas), "schema"), countNoun(len(c.GraphQL), "GraphQL type"))
+	return fmt.Sprintf("%s, %s, %s, %s", text, phrase.Count(len(c.Resources), "resource"),
+		phrase.Count(len(c.Schemas), "schema"), phrase.Count(len(c.GraphQL), "GraphQL type"))
 }

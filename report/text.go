@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -111,7 +112,7 @@ func (t *text) writeFailures(title string, color color, rep *Report, tasks []Tas
 		if len(started) > 0 {
 			t.printLine("")
 		}
-		t.printLine("  %s canceled before the start", countNoun(n, "task"))
+		t.printLine("  %s canceled before the start", phrase.Count(n, "task"))
 	}
 }
 
@@ -177,7 +178,7 @@ func (t *text) writeTasks(rep *Report) {
 	for _, task := range rep.Results {
 		results[task.Task] = task
 	}
-	t.printHeading("Checked: %s, %s", countNoun(len(running), "integration"), countNoun(len(rep.Results), "task"))
+	t.printHeading("Checked: %s, %s", phrase.Count(len(running), "integration"), phrase.Count(len(rep.Results), "task"))
 	var rows table
 	for _, i := range running {
 		for _, id := range i.Tasks {
@@ -233,7 +234,7 @@ func (t *text) writeDecisions(rep *Report) {
 		t.printHeading("To check (%d)", len(running))
 		var rows table
 		for _, i := range running {
-			tasks := countNoun(len(i.Tasks), "task")
+			tasks := phrase.Count(len(i.Tasks), "task")
 			rows = append(rows, []cell{{text: cleanLine(i.Name)}, {text: cleanLine(string(i.Decision)), color: yellow}, {text: tasks},
 				{text: cleanLine(string(i.Rung))}, {text: cleanLine(i.Reason)}})
 		}
@@ -277,7 +278,7 @@ func (t *text) writeChanges(c plan.Changes) {
 	}
 	rows.writeTo(&t.out, t.style, "  ")
 	if more := len(c.Datafiles) + len(c.Resources) - len(rows); more > 0 {
-		t.printLine("  and %s", countNoun(more, "more file"))
+		t.printLine("  and %s", phrase.Count(more, "more file"))
 	}
 	for _, schema := range c.Schemas {
 		t.printLine("  schema  %s", cleanLine(schema))

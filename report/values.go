@@ -38,14 +38,6 @@ func cleanLines(texts []string) []string {
 // cleanBlock removes control characters from untrusted text and keeps its lines.
 func cleanBlock(text string) string { return strings.Trim(sanitize.Text(text), "\n") }
 
-// countNoun returns a number with its noun: "1 task" or "2 tasks".
-func countNoun(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // formatSeconds returns a duration as "3.2s" or "2m03s".
 func formatSeconds(s float64) string {
 	if s < 60 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
@@ -61,8 +62,5 @@ func toOneLine(message string) string {
 		}
 	}
 	line := strings.Join(parts, "; ")
-	if len(line) > maxReason {
-		line = strings.ToValidUTF8(line[:maxReason], "") + "…"
-	}
-	return line
+	return phrase.Cut(line, maxReason)
 }

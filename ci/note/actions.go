@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	md "github.com/app-sre/prcheck/internal/markdown"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/report"
 )
 
@@ -28,20 +29,20 @@ func (g taskGroups) listActions(rep *report.Report, before *run) []string {
 	if g.compared {
 		comparison = fmt.Sprintf(": %s since %s.", joinNonEmpty(", ", countUnlessZero(newLasting, "new"), countUnlessZero(lasting-newLasting, "still failing")), before.markdownName())
 	}
-	add(lasting, "**Look at %s** below%s", countNoun(lasting, "failure"), comparison)
+	add(lasting, "**Look at %s** below%s", phrase.Count(lasting, "failure"), comparison)
 	if findings := rep.Remarked(); len(findings.Tasks) > 0 {
 		add(1, "**Read the findings** of tasks that passed, below: %s.", findings.Summary)
 	}
-	add(g.transient, "**Try %s again**: the problem looks temporary.", countNoun(g.transient, "task"))
-	add(len(g.unanswered), "**%s gave no answer**; the reasons are below.", countNoun(len(g.unanswered), "task"))
-	add(len(g.unchecked), "**Not checked:** %s, since %s; try again when %s back.", countNoun(len(g.unchecked), "task"),
+	add(g.transient, "**Try %s again**: the problem looks temporary.", phrase.Count(g.transient, "task"))
+	add(len(g.unanswered), "**%s gave no answer**; the reasons are below.", phrase.Count(len(g.unanswered), "task"))
+	add(len(g.unchecked), "**Not checked:** %s, since %s; try again when %s back.", phrase.Count(len(g.unchecked), "task"),
 		singularOrPlural(countTargets(g.unchecked), "a target is unavailable", "targets are unavailable"), singularOrPlural(countTargets(g.unchecked), "it is", "they are"))
-	add(len(g.baseline), "**Not your change:** %s failed on base already.", countNoun(len(g.baseline), "task"))
+	add(len(g.baseline), "**Not your change:** %s failed on base already.", phrase.Count(len(g.baseline), "task"))
 	if g.compared {
-		add(len(g.fixed), "✅ %s fixed since %s.", countNoun(len(g.fixed), "failure"), before.markdownName())
-		add(g.vanished, "%s of %s not planned any more.", countNoun(g.vanished, "failure"), before.markdownName())
+		add(len(g.fixed), "✅ %s fixed since %s.", phrase.Count(len(g.fixed), "failure"), before.markdownName())
+		add(g.vanished, "%s of %s not planned any more.", phrase.Count(g.vanished, "failure"), before.markdownName())
 	}
-	add(len(rep.Warnings), "⚠️ %s below.", countNoun(len(rep.Warnings), "warning"))
+	add(len(rep.Warnings), "⚠️ %s below.", phrase.Count(len(rep.Warnings), "warning"))
 	return out
 }
 

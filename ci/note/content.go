@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	md "github.com/app-sre/prcheck/internal/markdown"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
 )
@@ -96,19 +97,19 @@ func (n Note) title(rep *report.Report) string {
 	case rep.Verdict == report.NotChecked:
 		text = "not checked"
 	case failed > 0 && failed == c.Tasks && rep.Verdict == report.Passed:
-		text = fmt.Sprintf("not checked, %d of %s failed without blocking", failed, countNoun(c.Tasks, "task"))
+		text = fmt.Sprintf("not checked, %d of %s failed without blocking", failed, phrase.Count(c.Tasks, "task"))
 	case failed > 0 && rep.Verdict == report.Passed:
-		text = fmt.Sprintf("passed, %d of %s failed without blocking", failed, countNoun(c.Tasks, "task"))
+		text = fmt.Sprintf("passed, %d of %s failed without blocking", failed, phrase.Count(c.Tasks, "task"))
 	case failed > 0:
-		text = fmt.Sprintf("%d of %s did not pass", failed, countNoun(c.Tasks, "task"))
+		text = fmt.Sprintf("%d of %s did not pass", failed, phrase.Count(c.Tasks, "task"))
 	case rep.Verdict == report.Failed:
 		text = "the results do not fit the plan"
 	case c.Tasks == 0 && c.Reused > 0:
-		text = "nothing new to check, " + countNoun(c.Reused, "task") + " passed before"
+		text = "nothing new to check, " + phrase.Count(c.Reused, "task") + " passed before"
 	case c.Tasks == 0:
 		text = "nothing to check"
 	default:
-		text = countNoun(c.Tasks, "task") + " passed"
+		text = phrase.Count(c.Tasks, "task") + " passed"
 	}
 	if rep.Verdict == report.Passed && n.Labels.block() {
 		text = "a label is needed, " + text
@@ -132,7 +133,7 @@ func changeSummary(p *plan.Plan, rep *report.Report) string {
 		noun string
 	}{{len(ch.Datafiles), "datafile"}, {len(ch.Resources), "resource"}, {len(ch.Schemas), "schema"}, {len(ch.GraphQL), "GraphQL type"}} {
 		if part.n > 0 {
-			parts = append(parts, countNoun(part.n, part.noun))
+			parts = append(parts, phrase.Count(part.n, part.noun))
 		}
 	}
 	text := "This change touches no data."
@@ -144,12 +145,12 @@ func changeSummary(p *plan.Plan, rep *report.Report) string {
 	case c.Integrations == 0:
 		text += " There are no integrations."
 	case c.Run+c.Shards == 0:
-		text += fmt.Sprintf(" Of %s none has to be checked; the reasons are below.", countNoun(c.Integrations, "integration"))
+		text += fmt.Sprintf(" Of %s none has to be checked; the reasons are below.", phrase.Count(c.Integrations, "integration"))
 	default:
-		text += fmt.Sprintf(" Checked: %d of %s. Skipped: %d.", c.Run+c.Shards, countNoun(c.Integrations, "integration"), c.Skip)
+		text += fmt.Sprintf(" Checked: %d of %s. Skipped: %d.", c.Run+c.Shards, phrase.Count(c.Integrations, "integration"), c.Skip)
 	}
 	if c.Reused > 0 {
-		text += fmt.Sprintf(" Not run again: %s that passed with the same inputs before.", countNoun(c.Reused, "task"))
+		text += fmt.Sprintf(" Not run again: %s that passed with the same inputs before.", phrase.Count(c.Reused, "task"))
 	}
 	if rep.Train != nil {
 		text += " Merge train: " + rep.Train.String() + "."

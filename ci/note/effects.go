@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	md "github.com/app-sre/prcheck/internal/markdown"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/report"
 )
 
@@ -45,7 +46,7 @@ func (n Note) newEffectsPart(e report.Effects) effectsPart {
 	for _, list := range e.GapLists() {
 		for i, gap := range list.Gaps {
 			if i == maxGaps {
-				out.gaps = append(out.gaps, fmt.Sprintf("- %s: and %s", list.Title, countNoun(len(list.Gaps)-i, "more task")))
+				out.gaps = append(out.gaps, fmt.Sprintf("- %s: and %s", list.Title, phrase.Count(len(list.Gaps)-i, "more task")))
 				break
 			}
 			out.gaps = append(out.gaps, fmt.Sprintf("- %s: %s, %s", list.Title, showName(gap.Name()), md.Escape(gap.Reason)))
@@ -130,11 +131,11 @@ func (c *content) renderEffects(p *page, q *quota) {
 	p.writeBlock(e.title)
 	p.writeTable(e.others.head, deletions)
 	if more := e.deleted - len(deletions); more > 0 {
-		p.writeBlock(fmt.Sprintf("**And %s**; %s.", countNoun(more, "more deletion"), e.where))
+		p.writeBlock(fmt.Sprintf("**And %s**; %s.", phrase.Count(more, "more deletion"), e.where))
 	}
 	p.writeBlock(gaps...)
 	if more := len(e.gaps) - len(gaps); more > 0 {
-		p.writeBlock(fmt.Sprintf("And %s of what is not known; %s.", countNoun(more, "more line"), e.where))
+		p.writeBlock(fmt.Sprintf("And %s of what is not known; %s.", phrase.Count(more, "more line"), e.where))
 	}
 	switch more := len(e.others.rows) + e.beyond - len(others); {
 	case e.others.summary == "" || len(others)+q[summaries] == 0:
@@ -144,7 +145,7 @@ func (c *content) renderEffects(p *page, q *quota) {
 		p.writeFold("Besides deletions: "+e.others.summary, func() {
 			p.writeTable(e.others.head, others)
 			if more > 0 {
-				p.writeBlock(fmt.Sprintf("And %s; %s.", countNoun(more, "more effect"), e.where))
+				p.writeBlock(fmt.Sprintf("And %s; %s.", phrase.Count(more, "more effect"), e.where))
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	md "github.com/app-sre/prcheck/internal/markdown"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
 )
@@ -73,7 +74,7 @@ func (c *content) renderFindings(p *page, q *quota) {
 	p.writeBlock(f.title)
 	p.writeBlock(rows...)
 	if more := len(f.rows) + f.more - len(rows); more > 0 {
-		p.writeBlock(fmt.Sprintf("And %s; the report in JSON has them.", countNoun(more, "more line")))
+		p.writeBlock(fmt.Sprintf("And %s; the report in JSON has them.", phrase.Count(more, "more line")))
 	}
 	if f.old != "" {
 		p.writeBlock(md.Escape(strings.ToUpper(f.old[:1])+f.old[1:]) + ".")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	md "github.com/app-sre/prcheck/internal/markdown"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
 )
@@ -30,7 +31,7 @@ func (n Note) newTasksFold(rep *report.Report) fold {
 		d, _ := n.Plan.Decision(t.Integration)
 		f.rows = append(f.rows, tableRow(showName(t.Task), sign+" "+md.Escape(describeResult(t)), took, md.Escape(lastLine(t.Tail)), md.Escape(d.Reason), n.logLink(t)))
 	}
-	f.summary = countNoun(len(rep.Results), "task") + " planned: " + joinNonEmpty(", ", countUnlessZero(ends[plan.Passed], "passed"), countUnlessZero(ends[plan.Failed], "failed"),
+	f.summary = phrase.Count(len(rep.Results), "task") + " planned: " + joinNonEmpty(", ", countUnlessZero(ends[plan.Passed], "passed"), countUnlessZero(ends[plan.Failed], "failed"),
 		countUnlessZero(ends[plan.TimedOut], "timed out"), countUnlessZero(ends[plan.Canceled], "canceled"), countUnlessZero(ends[plan.NotRun], "not run"))
 	return f
 }
@@ -97,7 +98,7 @@ func newSinceFold(p *plan.Plan, before *run) fold {
 		changes = "the same integrations are checked"
 	}
 	if before.Tasks != len(p.Tasks) {
-		changes += fmt.Sprintf("; %s, before %d", countNoun(len(p.Tasks), "task"), before.Tasks)
+		changes += fmt.Sprintf("; %s, before %d", phrase.Count(len(p.Tasks), "task"), before.Tasks)
 	}
 	f.summary = fmt.Sprintf("Since %s, which %s: %s", before.htmlName(), before.endVerb(), changes)
 	return f

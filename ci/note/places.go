@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	md "github.com/app-sre/prcheck/internal/markdown"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -51,7 +52,7 @@ func (n Note) listPlaces(d plan.Decision) string {
 		out = append(out, showName(file)+joinSome(fields[file], " at ", maxFields))
 	}
 	if more := len(files) - maxPlaces; more > 0 {
-		out = append(out, fmt.Sprintf("and %s", countNoun(more, "more file")))
+		out = append(out, fmt.Sprintf("and %s", phrase.Count(more, "more file")))
 	}
 	return strings.Join(out, ", ")
 }

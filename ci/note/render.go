@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	md "github.com/app-sre/prcheck/internal/markdown"
+	"github.com/app-sre/prcheck/internal/phrase"
 )
 
 // The bounds of what is shown outside of folds, even if there is room for more.
@@ -58,7 +59,7 @@ func (c *content) renderFailures(p *page, q *quota) {
 			left--
 		}
 		if n := q.take(otherRows, len(s.others)); n > 0 {
-			p.writeFold(countNoun(n, "more task"), func() {
+			p.writeFold(phrase.Count(n, "more task"), func() {
 				p.writeTable([]string{"task", "result", "last line", "checked because", "log"}, s.others[:n])
 			})
 			left -= n
@@ -98,7 +99,7 @@ func (c *content) renderWarnings(p *page, q *quota) {
 	p.writeBlock("#### Warnings")
 	p.writeBlock(open...)
 	if rest := list[len(open):]; len(rest) > 0 {
-		p.writeFold(countNoun(len(rest), "more warning"), func() { p.writeBlock(rest...) })
+		p.writeFold(phrase.Count(len(rest), "more warning"), func() { p.writeBlock(rest...) })
 	}
 	p.writeBlock(strings.TrimSpace(andMore(len(c.warnings) - len(list))))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	md "github.com/app-sre/prcheck/internal/markdown"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
 )
@@ -121,7 +122,7 @@ func (n Note) newEntry(t report.Task, alike int) entry {
 		parts = append(parts, formatSeconds(t.Seconds))
 	}
 	if t.Attempts > 1 {
-		parts = append(parts, countNoun(t.Attempts, "attempt"))
+		parts = append(parts, phrase.Count(t.Attempts, "attempt"))
 	}
 	if len(parts) > 0 {
 		e.head += " (" + strings.Join(parts, ", ") + ")"

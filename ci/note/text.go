@@ -78,14 +78,6 @@ func lastLine(text string) string {
 // bold returns text in bold. The text must be our own.
 func bold(text string) string { return "**" + text + "**" }
 
-// countNoun returns a number with its noun: "1 task" or "2 tasks".
-func countNoun(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // countUnlessZero returns a number and a word, such as "3 passed", or "" for 0.
 func countUnlessZero(n int, what string) string {
 	if n == 0 {

@@ -86,7 +86,7 @@ var alsoOpens = map[string]struct {
 // side lists the packages beside the houses. Every package may import them, and they import
 // only each other.
 var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/cli", "internal/crash", "internal/git", "internal/sanitize", "internal/heap", "internal/hugepages", "internal/jsonpointer", "internal/layers", "internal/lazyregexp",
-	"internal/listing", "internal/mapped", "internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/origin", "internal/outward", "internal/reads", "internal/refusal", "internal/retry", "internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/suggest"}
+	"internal/listing", "internal/mapped", "internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/origin", "internal/outward", "internal/phrase", "internal/reads", "internal/refusal", "internal/retry", "internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/suggest"}
 
 // doubles is the house of the servers that tests play with. Tests import them, and programs that are not part of the
 // product; the product itself never does. They import each other and packages of side.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/outward"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/internal/refusal"
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
@@ -181,10 +182,7 @@ func (c *Connection) Refuse(of Call, why string) error {
 // clean returns foreign text that can be shown: short, on one line and without the token.
 func (c *Connection) clean(text string) string {
 	text = sanitize.Line(strings.ReplaceAll(text, c.token, "[token]"))
-	if len(text) > maxText {
-		text = strings.ToValidUTF8(text[:maxText], "") + "…"
-	}
-	return text
+	return phrase.Cut(text, maxText)
 }
 
 // known returns the error that callers tell apart, nil if there is none. Only an API server can

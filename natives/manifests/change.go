@@ -2,9 +2,9 @@ package manifests
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/app-sre/prcheck/internal/lazyregexp"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/natives/reconcile"
 )
 
@@ -19,7 +19,7 @@ const masked = "***"
 
 // change returns a difference for people.
 func (d difference) change() reconcile.Change {
-	return reconcile.Change{Path: cut(d.at.pointer()), Old: show(d.at, d.is), New: show(d.at, d.want)}
+	return reconcile.Change{Path: phrase.Cut(d.at.pointer(), maxShown), Old: show(d.at, d.is), New: show(d.at, d.want)}
 }
 
 // show returns a value for people, without secrets; "" if there is none.
@@ -29,21 +29,9 @@ func show(p place, v any) string {
 	}
 	v = mask(p, v)
 	if text, ok := v.(string); ok {
-		return cut(text)
+		return phrase.Cut(text, maxShown)
 	}
-	return cut(canonical(v))
-}
-
-// cut shortens a text.
-func cut(text string) string {
-	if len(text) <= maxShown {
-		return text
-	}
-	end := maxShown
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
+	return phrase.Cut(canonical(v), maxShown)
 }
 
 // mask returns a value without the secrets in it. What is secret is told by its place.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
@@ -50,13 +51,13 @@ func (c *comparison) claim(f difference) (said, remedy string) {
 	all := c.contenders(f.at)
 	by := slices.DeleteFunc(slices.Clone(all), func(manager string) bool { return slices.Contains(c.options.Override, manager) })
 	change := f.change()
-	field := fmt.Sprintf("%s (%s there, %s wanted)", cut(f.at.path().String()), cmp.Or(change.Old, `""`), cmp.Or(change.New, `""`))
+	field := fmt.Sprintf("%s (%s there, %s wanted)", phrase.Cut(f.at.path().String(), maxShown), cmp.Or(change.Old, `""`), cmp.Or(change.New, `""`))
 	switch {
 	case len(by) > 0 && c.isOurs(f.at):
-		return fmt.Sprintf("%s owns %s as well, since it was set back by hand", cut(strings.Join(c.described(by, f.at), ", ")), field),
+		return fmt.Sprintf("%s owns %s as well, since it was set back by hand", phrase.Cut(strings.Join(c.described(by, f.at), ", "), maxShown), field),
 			"name this manager in take_fields_from of the settings for one run, or in override_managers"
 	case len(by) > 0:
-		return fmt.Sprintf("%s owns %s", cut(strings.Join(c.described(by, f.at), ", ")), field),
+		return fmt.Sprintf("%s owns %s", phrase.Cut(strings.Join(c.described(by, f.at), ", "), maxShown), field),
 			"undo that change, or name this manager in override_managers of the settings"
 	case len(all) > 0: // all are overridden
 		return "", ""

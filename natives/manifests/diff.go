@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/natives/reconcile"
 )
 
@@ -61,8 +62,8 @@ func (c *comparison) noteChanges(isExplained bool) []reconcile.Change {
 	var out []reconcile.Change
 	taken := c.taken()
 	if len(taken) > 0 {
-		out = append(out, reconcile.Change{Path: "/metadata/managedFields", Old: cut("updated by " + strings.Join(taken, ", ")),
-			New: cut("applied by " + c.options.Manager)})
+		out = append(out, reconcile.Change{Path: "/metadata/managedFields", Old: phrase.Cut("updated by "+strings.Join(taken, ", "), maxShown),
+			New: phrase.Cut("applied by "+c.options.Manager, maxShown)})
 	}
 	if old := c.live.Digest(); old != c.digest && !isExplained && len(taken) == 0 {
 		p := place{}.member("metadata").member("annotations").member(DigestAnnotation)
@@ -70,7 +71,7 @@ func (c *comparison) noteChanges(isExplained bool) []reconcile.Change {
 	}
 	if len(out) == 0 && !isExplained {
 		for _, p := range c.lent() {
-			out = append(out, reconcile.Change{Path: "/metadata/managedFields", Old: cut(p.path().String() + " is not ours"), New: cut("applied by " + c.options.Manager)})
+			out = append(out, reconcile.Change{Path: "/metadata/managedFields", Old: phrase.Cut(p.path().String()+" is not ours", maxShown), New: phrase.Cut("applied by "+c.options.Manager, maxShown)})
 		}
 	}
 	return out

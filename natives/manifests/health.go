@@ -3,6 +3,7 @@ package manifests
 import (
 	"cmp"
 	"fmt"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"strings"
 )
 
@@ -71,7 +72,7 @@ func (l *Live) givenUp() string {
 func (l *Live) trouble() string {
 	for _, c := range l.conditions() {
 		if c.kind == "ReplicaFailure" && c.status == "True" {
-			return "; " + cut(c.reason+": "+c.message)
+			return "; " + phrase.Cut(c.reason+": "+c.message, maxShown)
 		}
 	}
 	return ""
@@ -102,7 +103,7 @@ func failureOf(pods []Pod) string {
 					return fmt.Sprintf("%s: container %.60s of pod %.100s crashed %d times", c.reason, c.name, p.Name, c.restarts)
 				}
 			case "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull":
-				return fmt.Sprintf("%s: container %.60s of pod %.100s has no image %s", c.reason, c.name, p.Name, strings.TrimSpace(cut(c.image)))
+				return fmt.Sprintf("%s: container %.60s of pod %.100s has no image %s", c.reason, c.name, p.Name, strings.TrimSpace(phrase.Cut(c.image, maxShown)))
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"fmt"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"maps"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ func (l *Live) jobHealth() Health {
 		case "Complete", "SuccessCriteriaMet":
 			return Health{Ready: true}
 		case "Failed", "FailureTarget":
-			return Health{Failed: true, Reason: cut(c.reason + ": " + c.message)}
+			return Health{Failed: true, Reason: phrase.Cut(c.reason+": "+c.message, maxShown)}
 		}
 	}
 	if n, _ := whole(at(l.Object, "status", "succeeded")); n > 0 && at(l.Object, "spec", "completions") == nil {
@@ -109,7 +110,7 @@ func (l *Live) clowdJobHealth() Health {
 	jobs := texts(at(l.Object, "status", "jobMap"))
 	maps.DeleteFunc(jobs, func(_, state string) bool { return state != "Failed" })
 	if len(jobs) > 0 {
-		return Health{Failed: true, Reason: "jobs failed: " + cut(strings.Join(slices.Sorted(maps.Keys(jobs)), ", "))}
+		return Health{Failed: true, Reason: "jobs failed: " + phrase.Cut(strings.Join(slices.Sorted(maps.Keys(jobs)), ", "), maxShown)}
 	}
 	return Health{Ready: true}
 }

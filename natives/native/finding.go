@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
@@ -83,9 +84,7 @@ func describeKeys(keys []reconcile.Key) string {
 // short returns a key for a message.
 func short(k reconcile.Key) string {
 	text := string(k)
-	if len(text) > maxShown {
-		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
-	}
+	text = phrase.Cut(text, maxShown)
 	if text == "" {
 		return "(no key)"
 	}

@@ -3,6 +3,7 @@ package openapi
 import (
 	"bytes"
 	"fmt"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -209,7 +210,7 @@ func (v *Value) addName(name string) bool {
 }
 
 func twice(v *Value, name string) string {
-	return fmt.Sprintf("the key %s stands twice in %q", shorten(strconv.Quote(name)), v.Pointer())
+	return fmt.Sprintf("the key %s stands twice in %q", phrase.Cut(strconv.Quote(name), maxQuoted), v.Pointer())
 }
 
 // ParseValue reads a JSON text that is no document, such as a value in an override.

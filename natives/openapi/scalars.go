@@ -123,11 +123,5 @@ func (p *parser) hex(at int) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// shorten returns the beginning of a text that is foreign and may be long.
-func shorten(text string) string {
-	const most = 200
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}
+// maxQuoted is the length in bytes up to which foreign text is quoted.
+const maxQuoted = 200

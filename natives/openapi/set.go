@@ -3,6 +3,7 @@ package openapi
 import (
 	"errors"
 	"fmt"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"io/fs"
 	"net/url"
 	"path"
@@ -26,7 +27,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s %s: %s", e.Code, shorten(e.Place), e.Message)
+	return fmt.Sprintf("%s %s: %s", e.Code, phrase.Cut(e.Place, maxQuoted), e.Message)
 }
 
 // Unwrap returns the cause.
@@ -203,19 +204,19 @@ func (p Place) resolve(ref string) (Place, error) {
 	if file != "" {
 		name, err := d.resolveName(file)
 		if err != nil {
-			return Place{}, p.wrong("the reference %q %v", shorten(ref), err)
+			return Place{}, p.wrong("the reference %q %v", phrase.Cut(ref, maxQuoted), err)
 		}
 		if d, err = d.set.Document(name); err != nil {
-			return Place{}, p.wrong("the reference %q leads to a document that cannot be read: %v", shorten(ref), err)
+			return Place{}, p.wrong("the reference %q leads to a document that cannot be read: %v", phrase.Cut(ref, maxQuoted), err)
 		}
 	}
 	pointer, err := url.PathUnescape(fragment)
 	if err != nil {
-		return Place{}, p.wrong("the reference %q has a broken escape", shorten(ref))
+		return Place{}, p.wrong("the reference %q has a broken escape", phrase.Cut(ref, maxQuoted))
 	}
 	v := d.Root.At(pointer)
 	if v == nil {
-		return Place{}, p.wrong("the reference %q leads to nothing", shorten(ref))
+		return Place{}, p.wrong("the reference %q leads to nothing", phrase.Cut(ref, maxQuoted))
 	}
 	return Place{Document: d, Value: v}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -130,11 +131,11 @@ func scalar(v *Value, n *yaml.Node) error {
 	case "!!int", "!!float":
 		text, ok := numberOf(n.Value)
 		if !ok {
-			return wrongNode(n, "%s is no number that JSON has", shorten(n.Value))
+			return wrongNode(n, "%s is no number that JSON has", phrase.Cut(n.Value, maxQuoted))
 		}
 		v.Kind, v.text = Number, text
 	default:
-		return wrongNode(n, "JSON has no value of the tag %s", shorten(tag))
+		return wrongNode(n, "JSON has no value of the tag %s", phrase.Cut(tag, maxQuoted))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/mask"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
@@ -52,10 +53,7 @@ func (c *collector) clean(text string) string {
 		return fmt.Sprintf("(a text of %d bytes)", len(text))
 	}
 	text = sanitize.Line(c.masker.Text(text))
-	if len(text) > maxText {
-		text = strings.ToValidUTF8(text[:maxText], "") + "…"
-	}
-	return text
+	return phrase.Cut(text, maxText)
 }
 
 // lines returns the lines of an error, cleaned.

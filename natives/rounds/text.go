@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -113,21 +114,14 @@ func (r *Report) summary() string {
 	}
 	var parts []string
 	if total > 0 {
-		parts = append(parts, count(total, "step")+" ("+strings.Join(words, ", ")+")")
+		parts = append(parts, phrase.Count(total, "step")+" ("+strings.Join(words, ", ")+")")
 	}
 	for _, s := range plan.Severities() {
 		if n := r.findCounts[s]; n > 0 {
-			parts = append(parts, count(n, string(s)))
+			parts = append(parts, phrase.Count(n, string(s)))
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-func count(n int, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return fmt.Sprintf("%d %ss", n, of)
 }
 
 // WriteFinished writes which entries can be removed, a line for each.

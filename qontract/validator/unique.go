@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
@@ -38,20 +39,12 @@ func (c *checker) findDuplicates(uses []uniqueValue, checked map[bundle.Path]boo
 			continue
 		}
 		slices.SortFunc(all, func(a, b uniqueValue) int { return cmp.Compare(a.path, b.path) })
-		message := fmt.Sprintf("the value %s of the field %s is repeated: %s", truncate(k.value), k.field, listPaths(all))
+		message := fmt.Sprintf("the value %s of the field %s is repeated: %s", phrase.Cut(k.value, maxQuoted), k.field, listPaths(all))
 		for _, u := range all {
 			out = append(out, Finding{Section: Data, Path: u.path, Pointer: u.at, Rule: Duplicate, Message: message})
 		}
 	}
 	return out
-}
-
-func truncate(text string) string {
-	const most = 80
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
 }
 
 // listPaths lists the files of some values. It leaves out all but the first few.
@@ -155,3 +148,6 @@ func (all *textSet) mayBeIn(raw []byte) bool {
 	}
 	return false
 }
+
+// maxQuoted is the length in bytes up to which foreign text is quoted.
+const maxQuoted = 80

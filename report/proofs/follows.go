@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -29,10 +30,10 @@ func follows(d plan.Decision, r row, c plan.Changes) []string {
 		out = append(out, skipped(d, r, c)...)
 	}
 	if n := len(d.Evidence.Keys); d.Decision == plan.Shards && n > 0 {
-		out = append(out, fmt.Sprintf("The desired states of both sides differ in %s only: no other shard can see a difference.", count(n, "shard")))
+		out = append(out, fmt.Sprintf("The desired states of both sides differ in %s only: no other shard can see a difference.", phrase.Count(n, "shard")))
 	}
 	if n := d.Evidence.Reused; n > 0 {
-		out = append(out, fmt.Sprintf("%s passed before with the same inputs, so what they would do is known.", count(n, "more task")))
+		out = append(out, fmt.Sprintf("%s passed before with the same inputs, so what they would do is known.", phrase.Count(n, "more task")))
 	}
 	for _, a := range r.Assumed {
 		if s := assumedSentences[a]; s != "" {
@@ -56,9 +57,9 @@ func skipped(d plan.Decision, r row, c plan.Changes) []string {
 		ruledOut = strings.TrimSuffix(ruledOut, ".") + ": " + d.Reason + "."
 	case plan.RungSchema:
 		if len(r.Differs.Shown) > 0 || r.Same == 0 {
-			return []string{fmt.Sprintf("Of %s, none makes a difference to it: %s.", count(len(c.Datafiles), "changed datafile"), d.Reason)}
+			return []string{fmt.Sprintf("Of %s, none makes a difference to it: %s.", phrase.Count(len(c.Datafiles), "changed datafile"), d.Reason)}
 		}
-		ruledOut = strings.TrimSuffix(ruledOut, ".") + " (" + count(r.Same, "schema") + ")."
+		ruledOut = strings.TrimSuffix(ruledOut, ".") + " (" + phrase.Count(r.Same, "schema") + ")."
 	}
 	return []string{ruledOut}
 }

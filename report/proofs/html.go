@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
 )
@@ -74,7 +75,7 @@ func summary(rows []row) string {
 		n[r.Verdict]++
 	}
 	return fmt.Sprintf("%s: %d proven, %d believed, %d refuted; of %d that run in full nothing is left out",
-		count(len(rows), "decision"), n[Proven], n[Believed], n[Refuted], n[Runs])
+		phrase.Count(len(rows), "decision"), n[Proven], n[Believed], n[Refuted], n[Runs])
 }
 
 // class returns the style of a verdict.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -163,7 +164,7 @@ func rowOf(d plan.Decision, s Subject, c plan.Changes, changed []group) row {
 	var differs []string
 	for _, g := range changed {
 		if may[g.Schema] {
-			differs = append(differs, fmt.Sprintf("%s: %s", g.Schema, count(g.Count, "file")))
+			differs = append(differs, fmt.Sprintf("%s: %s", g.Schema, phrase.Count(g.Count, "file")))
 		} else {
 			r.Same++
 		}
@@ -171,12 +172,4 @@ func rowOf(d plan.Decision, s Subject, c plan.Changes, changed []group) row {
 	r.Differs = bounded(differs, maxNames)
 	r.Follows = follows(d, r, c)
 	return r
-}
-
-// count returns a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/jsonpointer"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/natives/generic/body"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
@@ -83,10 +84,7 @@ func show(v any) string {
 	case text == "" || strings.TrimSpace(text) != text:
 		text = fmt.Sprintf("%q", text)
 	}
-	if len(text) > maxShown {
-		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
-	}
-	return text
+	return phrase.Cut(text, maxShown)
 }
 
 // Sentence returns the finding in one line, without its code and place.

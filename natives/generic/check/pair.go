@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/natives/generic/cloud"
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/generic/threeway"
@@ -75,10 +76,7 @@ func name(r *cloud.Resource) string {
 	if text == "" {
 		text = r.ResourceID
 	}
-	if len(text) > maxShown {
-		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
-	}
-	return text
+	return phrase.Cut(text, maxShown)
 }
 
 // removed is an entry that head has no longer.

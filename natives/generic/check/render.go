@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/markdown"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
 )
@@ -64,8 +65,8 @@ func (r *Report) Summary() string {
 		}
 		counts[f.Severity]++
 	}
-	text := fmt.Sprintf("%s, %d changed: %s, %s, %s", count(r.Resources, "resource"), r.Changed,
-		count(counts[plan.SeverityError], "error"), count(counts[plan.SeverityWarning], "warning"), count(counts[plan.SeverityNote]+len(r.Kept), "note"))
+	text := fmt.Sprintf("%s, %d changed: %s, %s, %s", phrase.Count(r.Resources, "resource"), r.Changed,
+		phrase.Count(counts[plan.SeverityError], "error"), phrase.Count(counts[plan.SeverityWarning], "warning"), phrase.Count(counts[plan.SeverityNote]+len(r.Kept), "note"))
 	if old > 0 {
 		text += fmt.Sprintf("; %s on base as well", verb(old))
 	}
@@ -77,13 +78,6 @@ func verb(n int) string {
 		return "1 mistake is"
 	}
 	return fmt.Sprintf("%d mistakes are", n)
-}
-
-func count(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }
 
 // WriteJSON writes the report for programs.

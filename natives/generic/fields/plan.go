@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/jsonpointer"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/natives/generic/body"
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/generic/threeway"
@@ -88,9 +89,7 @@ func people(names []string) string {
 	const most, longest = 3, 60
 	var out []string
 	for _, name := range names[:min(len(names), most)] {
-		if len(name) > longest {
-			name = strings.ToValidUTF8(name[:longest], "") + "…"
-		}
+		name = phrase.Cut(name, longest)
 		out = append(out, fmt.Sprintf("%q", name))
 	}
 	if len(names) > most {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/internal/suggest"
 )
 
@@ -76,8 +77,8 @@ func (r *Registry) CheckName(typeName, name string) error {
 			names = append(names, h.Name)
 		}
 	}
-	message := fmt.Sprintf("there is no hook %q", cut(name))
-	if near := suggest.Words(cut(name), names, 1+len(name)/4); len(near) > 0 {
+	message := fmt.Sprintf("there is no hook %q", phrase.Cut(name, maxName))
+	if near := suggest.Words(phrase.Cut(name, maxName), names, 1+len(name)/4); len(near) > 0 {
 		message += fmt.Sprintf("; do you mean %q?", near[0])
 	} else if len(names) > 0 {
 		message += "; there is " + strings.Join(names, ", ")
@@ -121,10 +122,3 @@ func (h *Hook) isAbout(typeName string) bool {
 
 // maxName is the length in bytes up to which a name of the data is told.
 const maxName = 100
-
-func cut(name string) string {
-	if len(name) > maxName {
-		return strings.ToValidUTF8(name[:maxName], "") + "…"
-	}
-	return name
-}

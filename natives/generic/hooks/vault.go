@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/natives/generic/body"
 )
 
@@ -49,7 +50,7 @@ func findDeletedVault(ctx context.Context, x Resource) (Ready, error) {
 // until says when the service purges a deleted vault by itself.
 func until(deleted any) string {
 	if date := text(deleted, "/properties/scheduledPurgeDate"); date != "" {
-		return " until " + cut(date)
+		return " until " + phrase.Cut(date, maxName)
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/lazyregexp"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/natives/openapi/classes"
 )
@@ -276,8 +277,5 @@ func (c *Client) text(message string) string {
 		message = c.Mask(message)
 	}
 	message = sanitize.Line(message)
-	if len(message) > maxMessage {
-		message = strings.ToValidUTF8(message[:maxMessage], "") + "…"
-	}
-	return message
+	return phrase.Cut(message, maxMessage)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/internal/markdown"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/natives/generic/body"
 )
@@ -155,10 +156,7 @@ func show(v any) string {
 	if !isText || !isWord(text) {
 		text = body.Text(v)
 	}
-	if len(text) > maxShown {
-		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
-	}
-	return sanitize.Line(text)
+	return sanitize.Line(phrase.Cut(text, maxShown))
 }
 
 // isWord reports whether a text cannot be taken for something else than a text.

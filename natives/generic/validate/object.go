@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/internal/suggest"
 	"github.com/app-sre/prcheck/natives/openapi"
 	"github.com/app-sre/prcheck/plan"
@@ -135,9 +136,9 @@ func (w *walk) variant(object map[string]any, at place, all *forms) *variant {
 			Message: fmt.Sprintf("nothing says which variant this is, so its own properties are not checked; it may be %s", list(all.known))})
 		return nil
 	case !isDeclared:
-		message := fmt.Sprintf("there is no variant %q; there is %s", shorten(value), list(all.known))
+		message := fmt.Sprintf("there is no variant %q; there is %s", phrase.Cut(value, maxQuoted), list(all.known))
 		if near := w.near.find(value, all.known); near != "" {
-			message = fmt.Sprintf("there is no variant %q; do you mean %q?", shorten(value), near)
+			message = fmt.Sprintf("there is no variant %q; do you mean %q?", phrase.Cut(value, maxQuoted), near)
 		}
 		w.mistake(CodeDiscriminator, inner, value, "%s", message)
 		return nil
@@ -151,7 +152,7 @@ func (v *variant) check(w *walk, name string, at place) {
 	if v == nil || name == v.Field || v.has[name] || !v.partial[name] {
 		return
 	}
-	w.mistake(CodeUnknown, at, nil, "only other variants have it: %s is %q", v.Field, shorten(v.value))
+	w.mistake(CodeUnknown, at, nil, "only other variants have it: %s is %q", v.Field, phrase.Cut(v.value, maxQuoted))
 }
 
 // list names the first of some words.
@@ -159,7 +160,7 @@ func list(words []string) string {
 	const most = 10
 	var out []string
 	for _, word := range words[:min(len(words), most)] {
-		out = append(out, shorten(word))
+		out = append(out, phrase.Cut(word, maxQuoted))
 	}
 	text := strings.Join(out, ", ")
 	if more := len(words) - most; more > 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/natives/generic/body"
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/openapi"
@@ -81,7 +82,7 @@ func outside(v any, rule rules.Rule, s *openapi.Schema) ([]wrong, error) {
 	if number, isNumber := v.(json.Number); isNumber {
 		of, err := s.Keyword("multipleOf")
 		if step, ok := of.Value.Decode().(json.Number); ok && err == nil && body.IsNoMultiple(number.String(), step.String()) {
-			out = append(out, wrong{CodeRange, plan.SeverityError, "it must be a multiple of " + shorten(step.String())})
+			out = append(out, wrong{CodeRange, plan.SeverityError, "it must be a multiple of " + phrase.Cut(step.String(), maxQuoted)})
 		}
 		return out, err
 	}
@@ -130,5 +131,5 @@ func (l limit) breaks(size string, most *openapi.Value, isStrict bool) string {
 		return ""
 	}
 	words := map[[2]bool]string{{true, false}: "at most", {true, true}: "less than", {false, false}: "at least", {false, true}: "more than"}
-	return fmt.Sprintf("%s %s", words[[2]bool{l.isMost, isStrict}], shorten(bound.String()))
+	return fmt.Sprintf("%s %s", words[[2]bool{l.isMost, isStrict}], phrase.Cut(bound.String(), maxQuoted))
 }

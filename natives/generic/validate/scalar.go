@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/openapi"
 	"github.com/app-sre/prcheck/natives/reconcile"
@@ -219,9 +220,9 @@ func (t *Type) pattern(v any, s *openapi.Schema) (string, plan.Severity, error) 
 	re := t.compile(source)
 	switch {
 	case re == nil || len(text) > maxText:
-		return fmt.Sprintf("the pattern %q of the specification cannot be checked", shorten(source)), plan.SeverityNote, nil
+		return fmt.Sprintf("the pattern %q of the specification cannot be checked", phrase.Cut(source, maxQuoted)), plan.SeverityNote, nil
 	case !re.MatchString(text):
-		return fmt.Sprintf("it must match %q", shorten(source)), plan.SeverityError, nil
+		return fmt.Sprintf("it must match %q", phrase.Cut(source, maxQuoted)), plan.SeverityError, nil
 	}
 	return "", "", nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/jsonpointer"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/openapi"
 	"github.com/app-sre/prcheck/natives/openapi/classes"
@@ -163,7 +164,7 @@ func (w *walk) isFixed(v any, at place) bool {
 		return false
 	}
 	if got, isText := v.(string); v != nil && (!isText || got != want) {
-		w.mistake(CodeIdentity, at, v, "it is a part of the identity of the resource, which is %q; leave it out here", shorten(want))
+		w.mistake(CodeIdentity, at, v, "it is a part of the identity of the resource, which is %q; leave it out here", phrase.Cut(want, maxQuoted))
 	}
 	return true
 }
@@ -191,7 +192,7 @@ func because(rule rules.Rule) string {
 	}
 	text := " (" + rule.Ground
 	if rule.Place != "" {
-		text += ", at " + shorten(rule.Place)
+		text += ", at " + phrase.Cut(rule.Place, maxQuoted)
 	}
 	return text + ")"
 }
@@ -277,11 +278,5 @@ func (w *walk) keys(item any, list place, i int, rule rules.Rule, seen map[strin
 	return keys
 }
 
-// shorten returns the beginning of a text that is foreign and may be long.
-func shorten(text string) string {
-	const most = 100
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
-}
+// maxQuoted is the length in bytes up to which foreign text is quoted.
+const maxQuoted = 100

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/natives/openapi"
 )
 
@@ -22,9 +23,7 @@ func (c *Classifier) describe(n *node, p *Property, _ *inherited) error {
 		{"enum", func(at openapi.Place) { p.Enum = at.Value }},
 		{"description", func(at openapi.Place) {
 			p.Description = at.Value.Text()
-			if len(p.Description) > maxDescription {
-				p.Description = strings.ToValidUTF8(p.Description[:maxDescription], "") + "…"
-			}
+			p.Description = phrase.Cut(p.Description, maxDescription)
 		}},
 	} {
 		at, err := firstKeyword(f.keyword, all...)

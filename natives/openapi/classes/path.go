@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/jsonpointer"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/internal/suggest"
 	"github.com/app-sre/prcheck/natives/openapi"
 )
@@ -126,7 +127,7 @@ func (c *Classifier) named(n *node, name string) (*node, error) {
 			return c.child(n, st)
 		}
 	}
-	message := fmt.Sprintf("%s has no property %q", n.where(), shorten(name))
+	message := fmt.Sprintf("%s has no property %q", n.where(), phrase.Cut(name, maxQuoted))
 	if len(name) >= 100 {
 		return nil, &PathError{message}
 	}
@@ -156,13 +157,6 @@ type PathError struct{ message string }
 
 func (e *PathError) Error() string { return e.message }
 
-func shorten(text string) string {
-	if len(text) > 100 {
-		return strings.ToValidUTF8(text[:100], "") + "…"
-	}
-	return text
-}
-
 // isCyclic reports whether a node holds an object of a kind that it stands in.
 func (n *node) isCyclic() bool {
 	decides := first(n.all()...)
@@ -179,3 +173,6 @@ func (n *node) isCyclic() bool {
 func (n *node) targets() []*openapi.Value {
 	return first(n.all()...).schema.Targets()
 }
+
+// maxQuoted is the length in bytes up to which foreign text is quoted.
+const maxQuoted = 100

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/app-sre/prcheck/internal/jsonpointer"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/natives/reconcile"
 )
 
@@ -139,7 +139,7 @@ func (c *comparison) compare(old, changed any, at string) {
 		return
 	}
 	if !isSame(old, changed) {
-		c.changes = append(c.changes, reconcile.Change{Path: cut(at), Old: c.show(old, at), New: c.show(changed, at)})
+		c.changes = append(c.changes, reconcile.Change{Path: phrase.Cut(at, maxShown), Old: c.show(old, at), New: c.show(changed, at)})
 	}
 }
 
@@ -166,7 +166,7 @@ func (c *comparison) compareLists(was, is []any, at string) {
 		}
 	}
 	if len(c.changes) == 0 && !isSame(was, is) {
-		c.changes = append(c.changes, reconcile.Change{Path: cut(at), Old: "in another order", New: "in this order"})
+		c.changes = append(c.changes, reconcile.Change{Path: phrase.Cut(at, maxShown), Old: "in another order", New: "in this order"})
 	}
 }
 
@@ -214,19 +214,7 @@ func (c *comparison) show(value any, at string) string {
 	if isBelow(at, c.masked) || slices.ContainsFunc(c.masked, holds) || c.isSecret && (isBelow(at, []string{"/data", "/stringData"})) {
 		return mask
 	}
-	return cut(string(encode(value)))
-}
-
-// cut shortens a text.
-func cut(text string) string {
-	if len(text) <= maxShown {
-		return text
-	}
-	end := maxShown
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
+	return phrase.Cut(string(encode(value)), maxShown)
 }
 
 // sorted returns the changes in their order, at most a number of them.

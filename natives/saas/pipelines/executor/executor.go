@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/saas/pipelines/decide"
 )
@@ -201,10 +201,7 @@ func (c condition) why() string {
 	if c.Message != "" {
 		text += ": " + c.Message
 	}
-	if len(text) > maxWhy {
-		text = strings.ToValidUTF8(text[:maxWhy], "") + "…"
-	}
-	return text
+	return phrase.Cut(text, maxWhy)
 }
 
 // metadata returns the metadata of a run.
