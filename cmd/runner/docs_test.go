@@ -38,7 +38,7 @@ var documents = []document{
 	{name: "docs/live.md", prepare: office + bundles + server, whole: true},
 	{name: "docs/crash-safety.md", prepare: office + bundles + "planner plan --base base.json --head head.json --out plan.json\n"},
 	{name: "docs/state.md", prepare: office + bundles},
-	{name: "docs/gitlab-note.md"}, {name: "docs/kubernetes.md"}, {name: "docs/serve.md"}, {name: "docs/installing.md"}, {name: "docs/reconcile.md"},
+	{name: "docs/gitlab-note.md"}, {name: "docs/kubernetes.md"}, {name: "docs/serve.md"}, {name: "docs/installing.md"}, {name: "docs/reconcile.md"}, {name: "docs/natives.md"},
 	{name: "docs/api.md", prepare: "cp -r prcheck/examples/specs specs\n", whole: true},
 	{name: "docs/selftest.md", prepare: office + bundles, whole: true},
 	{name: "docs/manager.md", prepare: strings.ReplaceAll(office, "office", "integrations")},
@@ -176,8 +176,8 @@ func checkAllDocuments(t *testing.T) {
 func checkCommands(t *testing.T, bin string) {
 	t.Helper()
 	page := read(t, "../../docs/commands.md")
-	row := regexp.MustCompile(`(?m)^  ([a-z]+) {2,}\S`)
-	for _, program := range []string{"planner", "runner"} {
+	row := regexp.MustCompile(`(?m)^  ([a-z-]+) {2,}\S`)
+	for _, program := range []string{"planner", "runner", "reconciler"} {
 		out, err := exec.CommandContext(t.Context(), filepath.Join(bin, program), "--help").Output()
 		if err != nil {
 			t.Fatal(err)
