@@ -25,6 +25,8 @@ type Env struct {
 	Getenv func(string) string
 	// Environ lists the environment as NAME=value; nil when it cannot be listed.
 	Environ func() []string
+
+	begin func() // called when the work of a command begins; nil in tests and within a process
 }
 
 // heapSize is about the number of bytes that a plan over ten thousand datafiles allocates
@@ -37,7 +39,6 @@ const signalWindow = time.Second
 
 // Main runs a command with the environment of the process and returns its exit code.
 func Main(name string, run func(context.Context, Env) error) int {
-	heap.Prepare(heapSize, os.Getenv("GOGC"))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, func() { time.AfterFunc(signalWindow, stop) }) // after that, another signal ends the process
@@ -54,6 +55,7 @@ func Main(name string, run func(context.Context, Env) error) int {
 		Stdout: stdout{os.Stdout},
 		Stderr: os.Stderr,
 		Getenv: os.Getenv, Environ: os.Environ,
+		begin: func() { heap.Prepare(heapSize, os.Getenv("GOGC")) }, // help and completions need no large heap
 	}, run)
 }
 

@@ -42,7 +42,11 @@ func Execute(ctx context.Context, env Env, root *cobra.Command) error {
 		}
 		incomplete = true
 	})
-	prepare(root, &started)
+	prepare(root, func(cmd *cobra.Command) {
+		if started = true; env.begin != nil && cmd.Name() != versionName {
+			env.begin()
+		}
+	})
 
 	cmd, err := root.ExecuteContextC(ctx)
 	switch {
@@ -56,18 +60,18 @@ func Execute(ctx context.Context, env Env, root *cobra.Command) error {
 	return nil
 }
 
-// prepare makes every command of the tree set *started when its RunE begins, and lets shells
+// prepare makes every command of the tree call begin when its RunE begins, and lets shells
 // complete its flags.
-func prepare(cmd *cobra.Command, started *bool) {
+func prepare(cmd *cobra.Command, begin func(cmd *cobra.Command)) {
 	if work := cmd.RunE; work != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			*started = true
+			begin(cmd)
 			return work(cmd, args)
 		}
 	}
 	completeChoices(cmd)
 	for _, child := range cmd.Commands() {
-		prepare(child, started)
+		prepare(child, begin)
 	}
 }
 

@@ -87,6 +87,9 @@ func (b build) writeText(w io.Writer) error {
 	return err
 }
 
+// versionName is the name of the command that prints the version.
+const versionName = "version"
+
 // addVersion gives a tree the command version and the flag --version.
 func addVersion(env Env, root *cobra.Command) {
 	b := describeBuild(root.Name())
@@ -99,7 +102,7 @@ func addVersion(env Env, root *cobra.Command) {
 func versionCommand(env Env, b build) *cobra.Command {
 	form := OneOf("text", "json")
 	cmd := &cobra.Command{
-		Use:   "version",
+		Use:   versionName,
 		Short: "Print the version, and from what this program was built",
 		Long: `version prints the version of this program, the commit that it was built from, and the
 version of Go. A program that was not built by a release has the version that Go found:

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/app-sre/prcheck/report"
 )
@@ -13,17 +14,20 @@ import (
 //go:embed page.gohtml
 var pageText string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"hours": hours, "seconds": seconds, "name": name, "skipsAt": skipsAt, "printable": report.Printable, "missLine": missLine,
-	"number": func(n int) string { return dotted(n, fmt.Sprint(n)) },
-	"ran":    func(r Row) int { return r.Run + r.Shards },
-	"share":  share,
-}).Parse(pageText))
+// page is parsed when it is first used, since few commands write one.
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"hours": hours, "seconds": seconds, "name": name, "skipsAt": skipsAt, "printable": report.Printable, "missLine": missLine,
+		"number": func(n int) string { return dotted(n, fmt.Sprint(n)) },
+		"ran":    func(r Row) int { return r.Run + r.Shards },
+		"share":  share,
+	}).Parse(pageText))
+})
 
 // HTML writes insights as one HTML file in the style of the report, without a script.
 func HTML(w io.Writer, in *Insights) error {
 	var body strings.Builder
-	err := page.Execute(&body, struct {
+	err := page().Execute(&body, struct {
 		*Insights
 		Summary []string
 		Longest float64

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
@@ -15,7 +16,10 @@ import (
 //go:embed page.gohtml
 var pageText string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"printable": report.Printable, "class": class}).Parse(pageText))
+// page is parsed when it is first used, since few commands write one.
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{"printable": report.Printable, "class": class}).Parse(pageText))
+})
 
 // HTML writes one page without a script: both sides, what differs, and a row for each
 // integration that opens to the proof. Foreign text is escaped, and long lists are cut.
@@ -40,7 +44,7 @@ func HTML(w io.Writer, in Input) error {
 	}
 	view.Summary = summary(view.Rows)
 	var body strings.Builder
-	if err := page.Execute(&body, view); err != nil {
+	if err := page().Execute(&body, view); err != nil {
 		return err
 	}
 	return report.WritePage(w, "What is proven about the plan", template.HTML(body.String())) //nolint:gosec // a template has escaped it
