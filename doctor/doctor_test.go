@@ -204,6 +204,30 @@ func TestCheckDisk(t *testing.T) {
 	}
 }
 
+// A native needs no program and no variable of a command; others do.
+func TestProgramsOfNatives(t *testing.T) {
+	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  mine: {native: shelves}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &examination{Input: Input{Natives: []integration.DryRunner{idle{}}, FindProgram: func(string) error { return errors.New("no") }, Getenv: func(string) string { return "" }}}
+	e.settings = &source.Settings{Settings: rules}
+	for _, name := range []string{"mine", "shelves", "theirs"} {
+		e.list = append(e.list, integration.Definition{Name: name, Check: &integration.Check{}})
+	}
+	e.checkPrograms(t.Context())
+	e.checkVariables(t.Context())
+	if len(e.found) != 1 || e.found[0].What != "nothing says what to start for 1 integration: theirs" {
+		t.Errorf("got %+v", e.found)
+	}
+}
+
+// An idle native does nothing.
+type idle struct{}
+
+func (idle) Name() string                                          { return "shelves" }
+func (idle) DryRun(context.Context, integration.Environment) error { return nil }
+
 // A host is told that the data need, that the settings lack, or that they name for nothing.
 func TestHosts(t *testing.T) {
 	e := &examination{}

@@ -14,9 +14,7 @@ import (
 // has them only if the settings say so.
 func (e *examination) checkEnvironment(ctx context.Context) {
 	uses := func(d integration.Definition) bool {
-		it := e.settings.For(d.Name)
-		_, isNative := integration.FindNative(e.Natives, it)
-		return !isNative && !it.Programs.None
+		return !e.isNative(d.Name) && !e.settings.For(d.Name).Programs.None
 	}
 	if e.repo == nil || !slices.ContainsFunc(e.list, uses) || len(e.settings.Prepare()) > 0 {
 		return

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/settings"
 )
@@ -21,6 +22,7 @@ func (e *examination) checkPrograms(context.Context) {
 	for _, d := range e.list {
 		program := e.programOf(d.Name, d.Check.Cmd)
 		switch {
+		case e.isNative(d.Name): // it runs within the program
 		case program == "":
 			silent = append(silent, d.Name)
 		case strings.Contains(program, "{"): // it is known only when the task starts
@@ -46,6 +48,9 @@ func (e *examination) checkPrograms(context.Context) {
 func (e *examination) checkVariables(context.Context) {
 	var unset []string
 	for _, d := range e.list {
+		if e.isNative(d.Name) {
+			continue
+		}
 		exec := e.settings.For(d.Name).Exec
 		texts := append([]string{exec.Config}, exec.Argv...)
 		for _, value := range exec.Env {
@@ -61,6 +66,12 @@ func (e *examination) checkVariables(context.Context) {
 		e.fail("variables", fmt.Sprintf("the settings fill in variables that are not set here: %s", list(unset)),
 			"without them tasks fail with the class config; set them where tasks run")
 	}
+}
+
+// isNative reports whether an integration is part of the program.
+func (e *examination) isNative(name string) bool {
+	_, is := integration.FindNative(e.Natives, e.settings.For(name))
+	return is
 }
 
 // programOf returns the first word of the command of a task, "" if there is none.

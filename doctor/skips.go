@@ -59,8 +59,7 @@ func (e *examination) checkSkips(context.Context) {
 
 // isBlind reports whether nothing but the definition says what an integration reads.
 func (e *examination) isBlind(it settings.Integration) bool {
-	_, isNative := integration.FindNative(e.Natives, it)
-	return len(it.Queries) == 0 && !isNative
+	return len(it.Queries) == 0 && !e.isNative(it.Name)
 }
 
 // canTrace reports whether a trace may prove something about an integration.

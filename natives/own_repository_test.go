@@ -79,6 +79,10 @@ func TestRepositoryOfYourOwn(t *testing.T) {
 	if got := r.run(t, "bin/runner precheck --base head.json --head head.json --config prcheck.yaml"); strings.Contains(got, "warehouse-stock/") {
 		t.Errorf("it runs although nothing changed: %s", got)
 	}
+	r.checkout(t, filepath.Join(checkout, "examples", "office"), "version: 1\nexec: {argv: [echo, '{name}']}\nintegrations: {mailing-list: {native: warehouse-shelves}}\n")
+	if got := r.run(t, "bin/planner doctor"); !strings.Contains(got, "ok    settings") || !strings.Contains(got, "ok    programs") {
+		t.Errorf("doctor: %s", got)
+	}
 }
 
 // A repository is the folder of somebody else.
@@ -113,6 +117,22 @@ func (r repository) use(t *testing.T, checkout string) {
 	const module = "github.com/app-sre/prcheck"
 	r.run(t, "go mod edit -require "+module+"@v0.0.0 -replace "+module+"="+checkout)
 	r.write(t, "go.sum", r.read(t, filepath.Join(checkout, "go.sum")))
+}
+
+// checkout puts an example into the folder, with other settings, and commits it.
+func (r repository) checkout(t *testing.T, example, settings string) {
+	t.Helper()
+	for _, dir := range []string{"data", "schemas", "graphql-schemas"} {
+		if err := os.CopyFS(filepath.Join(r.dir, dir), os.DirFS(filepath.Join(example, dir))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.write(t, "prcheck.yaml", settings)
+	for _, line := range []string{
+		"git init --quiet --initial-branch main", "git add data schemas graphql-schemas prcheck.yaml", "git -c user.name=Ana -c user.email=ana@example.org commit --quiet --message office",
+	} {
+		r.run(t, line)
+	}
 }
 
 func (r repository) run(t *testing.T, line string) string {
