@@ -37,7 +37,10 @@ func Command(env cli.Env, s Spelling) *cobra.Command {
 			if env.Environ != nil {
 				environ = env.Environ()
 			}
-			return replace(program, append([]string{now, s.Is}, args...), environ)
+			if err := replace(program, append([]string{now, s.Is}, args...), environ); err != nil {
+				return fmt.Errorf("starting %s in place of %s: %w", program, s.Program, err)
+			}
+			return nil
 		},
 	}
 }

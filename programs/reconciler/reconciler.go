@@ -13,8 +13,9 @@ import (
 // Main runs the program with the arguments of the process and these natives, and returns its exit
 // code. At the end it closes the natives that keep files.
 func Main(natives ...integration.Native) int {
-	return cli.Main("reconciler", func(ctx context.Context, env cli.Env) error {
-		return errors.Join(Run(ctx, env, natives...), integration.Close(natives))
+	return cli.Main("reconciler", func(ctx context.Context, env cli.Env) (err error) {
+		defer func() { err = errors.Join(err, integration.Close(natives)) }() // also if it panics
+		return Run(ctx, env, natives...)
 	})
 }
 

@@ -15,8 +15,9 @@ import (
 // code. At the end it closes the natives that keep files.
 func Main[N integration.DryRunner](natives ...N) int {
 	list := integration.DryRunners(natives)
-	return cli.Main("runner", func(ctx context.Context, env cli.Env) error {
-		return errors.Join(Run(ctx, env, list...), integration.Close(natives))
+	return cli.Main("runner", func(ctx context.Context, env cli.Env) (err error) {
+		defer func() { err = errors.Join(err, integration.Close(natives)) }() // also if it panics
+		return Run(ctx, env, list...)
 	})
 }
 
@@ -34,8 +35,9 @@ Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 3 the work could not be done.`,
 	}
 	root.AddCommand(runCommand(env, natives), precheckCommand(env, natives), reportCommand(env, natives), commentCommand(env), collectCommand(env), submitCommand(env), initCommand(env))
-	for was, is := range map[string]string{"reconcile": "run", "take-over": "take-over", "status": "status", "webhook": "webhook", "import": "import"} {
-		root.AddCommand(moved.Command(env, moved.Spelling{Program: "runner", Was: was, Is: is}))
+	root.AddCommand(moved.Command(env, moved.Spelling{Program: "runner", Was: "reconcile", Is: "run"}))
+	for _, name := range []string{"take-over", "status", "webhook", "import"} {
+		root.AddCommand(moved.Command(env, moved.Spelling{Program: "runner", Was: name, Is: name}))
 	}
 	return cli.Execute(ctx, env, root)
 }
