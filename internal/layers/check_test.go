@@ -255,7 +255,7 @@ func wrongUse(pkg, name string, isMain bool) string {
 		return "only main calls os.Exit"
 	case slices.Contains(fatal, name):
 		return "uses " + name + "; return the error"
-	case name == anything && !slices.Contains(writers, pkg):
+	case slices.Contains(openings, name) && !slices.Contains(writers, pkg):
 		return "uses " + name + "; only writers may send anything: " + strings.Join(writers, ", ")
 	case slices.Contains(world, name) && !slices.Contains(worldBook, pkg):
 		return "uses " + name + "; take it from cli.Env"

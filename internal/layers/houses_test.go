@@ -74,9 +74,13 @@ var (
 	reaching = []string{module + "/natives/kube", module + "/natives/systems", module + "/natives/systems/*", "k8s.io/client-go/*", "github.com/hashicorp/vault/*"}
 )
 
-// The planner and the runner are linked without what acts, and the planner without what reaches live systems. The
+// The planner and the runner are linked without what acts, writers among it, and the planner without what reaches live systems. The
 // reconciler has it all, so that no name here is one of nothing.
 func TestLinked(t *testing.T) {
+	acting := slices.Clone(acting)
+	for _, name := range writers {
+		acting = append(acting, module+"/"+name)
+	}
 	for program, without := range map[string][]string{
 		"planner": slices.Concat(acting, reaching), "runner": acting, "reconciler": nil,
 	} {

@@ -99,6 +99,8 @@ func TestCheck(t *testing.T) {
 		{"clusters of submit", "runner/submit/jobs/a.go", `package jobs; import "k8s.io/client-go/rest"; var _ = rest.RESTClientFor`, nil},
 		{"a reader that may send anything", "natives/systems/a.go", "package systems; import \"" + module + "/internal/outward\"\nvar _ = outward.Anything", []string{
 			"natives/systems/a.go:2: uses " + module + "/internal/outward.Anything; only writers may send anything: natives/kube/writer, natives/writers"}},
+		{"a reader that opens a connection of its own", "natives/systems/a.go", "package systems; import \"" + module + "/natives/kube\"\nvar _ = kube.Dial", []string{
+			"natives/systems/a.go:2: uses " + module + "/natives/kube.Dial; only writers may send anything: natives/kube/writer, natives/writers"}},
 		{"a writer that may send anything", "natives/writers/a.go", "package writers; import \"" + module + "/internal/outward\"\nvar _ = outward.Anything", nil},
 		{"client of natives starts a program", "natives/systems/registry/a.go", `package registry; import "os"; var _ = os.StartProcess`, []string{
 			"natives/systems/registry/a.go:1: uses os.StartProcess; openers stand in the table of internal/layers with a reason"}},

@@ -195,11 +195,11 @@ const way = "internal/outward"
 
 var leavers = []string{"natives/kube", "natives/kube/writer", "natives/systems", "natives/systems/*", "natives/writers"}
 
-// writers lists the packages that open what changes live systems, and anything the name that they alone may use: it lets a
-// connection send every request.
+// writers lists the packages that open what changes live systems, and openings the names that they alone may use: they let a
+// connection send every request. Package natives/kube itself opens readers and trials.
 var writers = []string{"natives/kube/writer", "natives/writers"}
 
-const anything = module + "/" + way + ".Anything"
+var openings = []string{module + "/" + way + ".Anything", module + "/natives/kube.Dial"}
 
 // openers lists the packages that open a connection, listen for one or start a program, with the reason. A name
 // that ends with /* means every package below that folder. What a native integration sends goes through
