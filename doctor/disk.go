@@ -44,7 +44,7 @@ func (e *examination) checkDisk(ctx context.Context) {
 			here = bytes
 		}
 	}
-	e.takes(states, fmt.Sprintf("what runner precheck remembers of %s, %s, of which %s for this one", phrase.CountOf(len(folders), "checkout", "checkouts"), size(all), size(here)))
+	e.takes(states, fmt.Sprintf("what runner precheck remembers of %s, %s, of which %s for this one", phrase.Count(len(folders), "checkout"), size(all), size(here)))
 }
 
 // takes notes what a folder of the cache takes, and how to free it.

@@ -50,7 +50,7 @@ type Report struct {
 func (r Report) Err() error {
 	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Unreachable }) {
 		n := r.count(func(f Finding) bool { return f.Unreachable })
-		return fmt.Errorf("%s could not be made: something did not answer, see the findings", phrase.CountOf(n, "check", "checks"))
+		return fmt.Errorf("%s could not be made: something did not answer, see the findings", phrase.Count(n, "check"))
 	}
 	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Level == Fail }) {
 		return cli.ErrFailed

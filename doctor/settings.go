@@ -52,7 +52,7 @@ func (e *examination) checkBundle(ctx context.Context) {
 		return
 	}
 	e.head = head
-	e.ok("bundle", fmt.Sprintf("%s, %s, %s", phrase.CountOf(len(head.Datafiles()), "datafile", "datafiles"), phrase.CountOf(len(head.Resources()), "resource", "resources"), phrase.CountOf(len(head.JSONSchemas()), "JSON schema", "JSON schemas")))
+	e.ok("bundle", fmt.Sprintf("%s, %s, %s", phrase.Count(len(head.Datafiles()), "datafile"), phrase.Count(len(head.Resources()), "resource"), phrase.Count(len(head.JSONSchemas()), "JSON schema")))
 	at := e.settings.Checkout()
 	if at.Resources != "resources" && !e.hasFolder(at.Resources) {
 		e.warn("bundle", fmt.Sprintf("the folder of the resources, %s, is missing, so there are no resources", at.Resources), "mend checkout.resources in the settings")
@@ -96,7 +96,7 @@ func (e *examination) checkDefinitions(context.Context) {
 		e.fail("definitions", fmt.Sprintf("no definition (of %d) has an enabled pr_check, so nothing is ever dry-run", len(list)), "write pr_check.cmd into the definitions of the integrations that are to be checked")
 		return
 	}
-	e.ok("definitions", fmt.Sprintf("%s, %d of them dry-run", phrase.CountOf(len(list), "integration", "integrations"), len(e.list)))
+	e.ok("definitions", fmt.Sprintf("%s, %d of them dry-run", phrase.Count(len(list), "integration"), len(e.list)))
 }
 
 // shown returns a message without the folder of the checkout.
@@ -135,7 +135,7 @@ func (e *examination) checkSchemas(context.Context) {
 	}
 	unread, known = sortedSet(unread), sortedSet(known)
 	if len(unread) > 0 {
-		e.warn("schemas", fmt.Sprintf("no integration that is dry-run may read the datafiles of %s: %s", phrase.CountOf(len(unread), "schema", "schemas"), list(unread)),
+		e.warn("schemas", fmt.Sprintf("no integration that is dry-run may read the datafiles of %s: %s", phrase.Count(len(unread), "schema"), list(unread)),
 			"a change of them starts nothing; if an integration reads them, add them to schemas of its definition")
 	}
 	misspelt := e.misspelt(allowed, known)

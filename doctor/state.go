@@ -143,7 +143,7 @@ func (e *examination) checkKey(context.Context) {
 	switch {
 	case public == "" && len(keys) == 0:
 	case public == "":
-		e.ok("key", fmt.Sprintf("%s trust %s; this machine has no private key, so it reads signed documents and signs none", whose, phrase.CountOf(len(keys), "public key", "public keys")))
+		e.ok("key", fmt.Sprintf("%s trust %s; this machine has no private key, so it reads signed documents and signs none", whose, phrase.Count(len(keys), "public key")))
 	case slices.Contains(keys, public):
 		e.ok("key", "the private key belongs to a public key of "+whose)
 	default:

@@ -36,19 +36,19 @@ func TestRepositoryOfYourOwn(t *testing.T) {
 	r := repository{dir: t.TempDir(), environ: append(os.Environ(), "SHELVES="+service.url, "GOFLAGS=-mod=mod", "GOWORK=off",
 		"GOCACHE="+strings.TrimSpace(string(cache)), "XDG_CACHE_HOME="+t.TempDir())}
 	code := regexp.MustCompile("(?s)```go\n(.*?)```\n").FindAllStringSubmatch(string(page), -1)
+	settings := regexp.MustCompile("(?s)```yaml\n(version: 1.*?)```\n").FindStringSubmatch(string(page))
+	blocks := regexp.MustCompile("(?s)<!-- not run: the test of natives runs it, [^\n]*-->\n```sh\n(.*?)```\n").FindAllStringSubmatch(string(page), -1)
+	if len(code) < 4 || len(settings) == 0 || len(blocks) != 2 {
+		t.Fatalf("docs/natives.md has %d blocks of Go, %d of settings and %d of commands for this test", len(code), len(settings), len(blocks))
+	}
 	r.write(t, "shelves/shelves.go", code[0][1])
 	for _, block := range code[1:4] {
 		name, rest, _ := strings.Cut(strings.TrimPrefix(block[1], "// "), "\n")
 		r.write(t, name, rest)
 	}
-	settings := regexp.MustCompile("(?s)```yaml\n(version: 1.*?)```\n").FindStringSubmatch(string(page))
 	r.write(t, "prcheck.yaml", settings[1])
 	for _, name := range []string{"base.json", "head.json"} {
 		r.write(t, name, r.read(t, filepath.Join(checkout, "examples", "shop", name)))
-	}
-	blocks := regexp.MustCompile("(?s)<!-- not run: the test of natives runs it, [^\n]*-->\n```sh\n(.*?)```\n").FindAllStringSubmatch(string(page), -1)
-	if len(code) < 4 || len(blocks) != 2 {
-		t.Fatalf("docs/natives.md has %d blocks of Go and %d of commands for this test", len(code), len(blocks))
 	}
 	for _, line := range strings.Split(strings.TrimSpace(blocks[0][1]), "\n") {
 		if strings.HasPrefix(line, "go get") || line == "go mod tidy" { // this checkout, and what it is built with
