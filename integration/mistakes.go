@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/internal/suggest"
 	"github.com/app-sre/prcheck/settings"
 )
@@ -30,12 +31,12 @@ func checkNative(it settings.Integration, natives []DryRunner, found *settings.M
 		return
 	case !ok:
 		for _, key := range it.NativeKeys {
-			found.Add(key.Line, at+"."+key.Name, fmt.Sprintf("only a native integration uses this key, and %s is none; bind it to one with the key native", quoteShort(it.Name)))
+			found.Add(key.Line, at+"."+key.Name, fmt.Sprintf("only a native integration uses this key, and %s is none; bind it to one with the key native", phrase.Quote(it.Name)))
 		}
 		return
 	}
 	if it.Native != "" && len(it.Queries) > 0 && StateOf(n, it) != nil {
-		found.Add(it.Queries[0].Line, at+".queries", fmt.Sprintf("the native integration %s says itself what it wants, and a skip would depend on these queries instead: leave them out", quoteShort(n.Name())))
+		found.Add(it.Queries[0].Line, at+".queries", fmt.Sprintf("the native integration %s says itself what it wants, and a skip would depend on these queries instead: leave them out", phrase.Quote(n.Name())))
 	}
 	own := it.Own
 	if own.IsZero() {
@@ -45,7 +46,7 @@ func checkNative(it settings.Integration, natives []DryRunner, found *settings.M
 	case ok:
 		found.AddOwn(own, checker.CheckSettings(own))
 	case !own.IsZero():
-		found.Add(own.Line, own.At, fmt.Sprintf("nobody reads this key: the native integration %s has no settings of its own", quoteShort(n.Name())))
+		found.Add(own.Line, own.At, fmt.Sprintf("nobody reads this key: the native integration %s has no settings of its own", phrase.Quote(n.Name())))
 	}
 }
 
@@ -65,20 +66,9 @@ func unknownNative(name string, natives []DryRunner) string {
 		known = append(known, n.Name())
 	}
 	slices.Sort(known)
-	text := quoteShort(name)
-	if near := suggest.Words(name, known, 2); len(near) > 0 {
-		text += fmt.Sprintf(" (did you mean %q?)", near[0])
-	}
+	text := phrase.Quote(name) + suggest.Hint(name, known)
 	if len(known) == 0 {
 		return text + "; it has none"
 	}
 	return text + "; it has " + strings.Join(known, ", ")
-}
-
-// quoteShort quotes text for a message. Of a long text it quotes the beginning only.
-func quoteShort(text string) string {
-	if len(text) > 80 {
-		return fmt.Sprintf("%q…", text[:80])
-	}
-	return fmt.Sprintf("%q", text)
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/phrase"
 )
 
 // DefaultBaseline is the value of max_baseline_seconds if the settings do not set it.
@@ -46,11 +48,11 @@ func (r *reader) readTransient(n *yaml.Node, at string) []*regexp.Regexp {
 		p, err := regexp.Compile(t.value)
 		switch {
 		case len(t.value) > maxTransientBytes:
-			r.fail(t.line, at, "pattern %s is longer than %d bytes", quoteShort(t.value), maxTransientBytes)
+			r.fail(t.line, at, "pattern %s is longer than %d bytes", phrase.Quote(t.value), maxTransientBytes)
 		case err != nil:
-			r.fail(t.line, at, "pattern %s is no regular expression: %s", quoteShort(t.value), regexpProblem(err))
+			r.fail(t.line, at, "pattern %s is no regular expression: %s", phrase.Quote(t.value), regexpProblem(err))
 		case p.MatchString(""):
-			r.fail(t.line, at, "pattern %s matches every line, so that every failure would be transient", quoteShort(t.value))
+			r.fail(t.line, at, "pattern %s matches every line, so that every failure would be transient", phrase.Quote(t.value))
 		default:
 			out = append(out, p)
 		}

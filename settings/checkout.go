@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/phrase"
 )
 
 // A Checkout says where the parts of a bundle are in a checkout of the repository.
@@ -58,7 +60,7 @@ func (r *reader) readCheckout(n *yaml.Node) Checkout {
 		}
 	}
 	if n := keys["graphql"]; n != nil && c.FromBundle() {
-		r.fail(n.Line, "checkout.graphql", "cannot be set, since the GraphQL types come with the schemas from the bundle %s", quoteShort(c.Schemas))
+		r.fail(n.Line, "checkout.graphql", "cannot be set, since the GraphQL types come with the schemas from the bundle %s", phrase.Quote(c.Schemas))
 	}
 	return c
 }
@@ -76,6 +78,6 @@ func (r *reader) checkCheckoutPath(line int, at, p string, outside bool) {
 		why = pathProblem(p)
 	}
 	if why != "" {
-		r.fail(line, at, "%s cannot be used: %s", quoteShort(p), why)
+		r.fail(line, at, "%s cannot be used: %s", phrase.Quote(p), why)
 	}
 }

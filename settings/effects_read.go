@@ -11,6 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/app-sre/prcheck/internal/lazyregexp"
+	"github.com/app-sre/prcheck/internal/phrase"
+	"github.com/app-sre/prcheck/internal/suggest"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -94,7 +96,7 @@ func (r *reader) readEffectSources(keys map[string]*yaml.Node, at string) []Effe
 		r.noteItems(items, constraint{"enum": readyRules})
 		for _, t := range r.readUniqueTexts(items, at+".use") {
 			if !slices.Contains(readyRules, t.value) {
-				r.fail(t.line, at+".use", "there are no ready rules %s%s; there are %s", quoteShort(t.value), didYouMean(t.value, readyRules), strings.Join(readyRules, ", "))
+				r.fail(t.line, at+".use", "there are no ready rules %s%s; there are %s", phrase.Quote(t.value), suggest.Hint(t.value, readyRules), strings.Join(readyRules, ", "))
 				continue
 			}
 			out = append(out, EffectRule{Ready: t.value, Line: t.line})
@@ -158,11 +160,11 @@ func (r *reader) readEffectPattern(n *yaml.Node, at string) *regexp.Regexp {
 	p, err := regexp.Compile(s)
 	switch {
 	case len(s) > maxEffectBytes:
-		r.fail(n.Line, at, "pattern %s is longer than %d bytes", quoteShort(s), maxEffectBytes)
+		r.fail(n.Line, at, "pattern %s is longer than %d bytes", phrase.Quote(s), maxEffectBytes)
 	case err != nil:
-		r.fail(n.Line, at, "pattern %s is no regular expression: %s", quoteShort(s), regexpProblem(err))
+		r.fail(n.Line, at, "pattern %s is no regular expression: %s", phrase.Quote(s), regexpProblem(err))
 	case p.MatchString("") || !slices.ContainsFunc(everyLine, func(l string) bool { return !p.MatchString(l) }):
-		r.fail(n.Line, at, "pattern %s matches every line, so that every line would be an effect or none", quoteShort(s))
+		r.fail(n.Line, at, "pattern %s matches every line, so that every line would be an effect or none", phrase.Quote(s))
 	default:
 		return p
 	}
@@ -200,7 +202,7 @@ func (r *reader) readEffectSubject(n *yaml.Node, at string, p *regexp.Regexp) st
 		case name == "":
 			r.fail(n.Line, at, "a $ stands alone; write $$ for a dollar sign, or $name for a group of the pattern")
 		default:
-			r.fail(n.Line, at, "the pattern has no group %s%s", quoteShort(name), didYouMean(name, groupNames(p)))
+			r.fail(n.Line, at, "the pattern has no group %s%s", phrase.Quote(name), suggest.Hint(name, groupNames(p)))
 		}
 	}
 	return s
@@ -225,7 +227,7 @@ func (r *reader) readEffectBudget(n *yaml.Node, at string) time.Duration {
 	case n.Kind != yaml.ScalarNode || err != nil:
 		r.fail(n.Line, at, "must be a duration such as 90s or 5m, got %s", describeNode(n))
 	case d < time.Second || d > maxEffectBudget:
-		r.fail(n.Line, at, "must be from 1s to %.0fh, got %s", maxEffectBudget.Hours(), quoteShort(n.Value))
+		r.fail(n.Line, at, "must be from 1s to %.0fh, got %s", maxEffectBudget.Hours(), phrase.Quote(n.Value))
 	}
 	return d
 }
@@ -242,7 +244,7 @@ func (r *reader) readEffectLabels(n *yaml.Node, at string) map[plan.EffectKind]s
 		switch {
 		case !ok:
 		case strings.TrimSpace(label) != label || strings.ContainsFunc(label, isBad) || len(label) > maxLabelBytes:
-			r.fail(keys[kind].Line, at, "%s cannot be a label: a label has at most %d bytes, no comma, and no blank at its ends", quoteShort(label), maxLabelBytes)
+			r.fail(keys[kind].Line, at, "%s cannot be a label: a label has at most %d bytes, no comma, and no blank at its ends", phrase.Quote(label), maxLabelBytes)
 		default:
 			out[plan.EffectKind(kind)] = label
 		}

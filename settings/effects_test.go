@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -104,7 +105,7 @@ var effectMistakes = []struct{ name, text, want string }{
 	{"the empty line", effectRule("{match: '^x*', kind: create}"), `3: effects[0].match: pattern "^x*" matches every line, so that every line would be an effect or none`},
 	{"every line", effectRule("{match: '.', kind: none}"), `3: effects[0].match: pattern "." matches every line, so that every line would be an effect or none`},
 	{"every line that has text", effectRule(`{match: '\S+$', kind: other}`), `3: effects[0].match: pattern "\\S+$" matches every line, so that every line would be an effect or none`},
-	{"long pattern", effectRule("{match: '" + strings.Repeat("x", 501) + "', kind: create}"), "3: effects[0].match: pattern " + quoteShort(strings.Repeat("x", 501)) + " is longer than 500 bytes"},
+	{"long pattern", effectRule("{match: '" + strings.Repeat("x", 501) + "', kind: create}"), "3: effects[0].match: pattern " + phrase.Quote(strings.Repeat("x", 501)) + " is longer than 500 bytes"},
 	{"a huge pattern", effectRule("{match: '((a{100}){100}){100}', kind: create}"), `3: effects[0].match: pattern "((a{100}){100}){100}" is no regular expression: invalid repeat count`},
 	{"unknown group", effectRule("{match: 'made (?P<name>.+)', kind: create, subject: $nam}"), `3: effects[0].subject: the pattern has no group "nam" (did you mean "name"?)`},
 	{"unknown number", effectRule("{match: 'made (.+)', kind: create, subject: '${2}'}"), `3: effects[0].subject: the pattern has no group "2"`},

@@ -9,6 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/app-sre/prcheck/internal/lazyregexp"
+	"github.com/app-sre/prcheck/internal/phrase"
+	"github.com/app-sre/prcheck/internal/suggest"
 )
 
 // Exec says how a task is started as a process. Its texts may have placeholders, see the
@@ -181,7 +183,7 @@ func (r *reader) readEnv(n *yaml.Node, at string, placeholders []string) map[str
 	r.note(n, constraint{"propertyNames": constraint{"pattern": envNamePattern.String()}})
 	for _, e := range r.readEntries(n, at) {
 		if !envNamePattern.MatchString(e.key) {
-			r.fail(e.line, at, "%s cannot be the name of a variable", quoteShort(e.key))
+			r.fail(e.line, at, "%s cannot be the name of a variable", phrase.Quote(e.key))
 			continue
 		}
 		env[e.key], _ = r.readString(e.value, at+"."+e.key)
@@ -197,7 +199,7 @@ func (r *reader) readPassEnv(n *yaml.Node, at string) []string {
 	r.noteItems(items, constraint{"pattern": envNamePattern.String()})
 	for _, t := range r.readUniqueTexts(items, at) {
 		if !envNamePattern.MatchString(t.value) {
-			r.fail(t.line, at, "%s cannot be the name of a variable", quoteShort(t.value))
+			r.fail(t.line, at, "%s cannot be the name of a variable", phrase.Quote(t.value))
 		}
 		names = append(names, t.value)
 	}
@@ -231,7 +233,7 @@ func (r *reader) checkPlaceholders(n *yaml.Node, at string, known []string) {
 		case name == GraphQLToken:
 			r.fail(n.Line, at, "{%s} may stand in env and config alone: everybody on the machine sees arguments", name)
 		default:
-			r.fail(n.Line, at, "unknown placeholder %s%s", p, didYouMean(name, known))
+			r.fail(n.Line, at, "unknown placeholder %s%s", p, suggest.Hint(name, known))
 		}
 	}
 }

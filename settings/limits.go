@@ -10,6 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/app-sre/prcheck/internal/lazyregexp"
+	"github.com/app-sre/prcheck/internal/phrase"
+	"github.com/app-sre/prcheck/internal/suggest"
 )
 
 // A Limit bounds how many tasks may use a live target at once, and how many may start
@@ -75,7 +77,7 @@ func (r *reader) readLimits(n *yaml.Node) map[string]Limit {
 	r.note(n, constraint{"propertyNames": constraint{"pattern": limitNamePattern.String()}})
 	for _, e := range r.readEntries(n, "limits") {
 		if !limitNamePattern.MatchString(e.key) {
-			r.fail(e.line, "limits", "the name %s must have 1 to 50 letters, digits, - and _", quoteShort(e.key))
+			r.fail(e.line, "limits", "the name %s must have 1 to 50 letters, digits, - and _", phrase.Quote(e.key))
 			continue
 		}
 		out[e.key] = r.readLimit(e)
@@ -150,7 +152,7 @@ func (r *reader) readLimitNames(n *yaml.Node, at string, all map[string]Limit) [
 	for _, t := range r.readUniqueTexts(items, at) {
 		l, ok := all[t.value]
 		if !ok {
-			r.fail(t.line, at, "there is no limit %s%s", quoteShort(t.value), didYouMean(t.value, slices.Sorted(maps.Keys(all))))
+			r.fail(t.line, at, "there is no limit %s%s", phrase.Quote(t.value), suggest.Hint(t.value, slices.Sorted(maps.Keys(all))))
 			continue
 		}
 		out = append(out, l)

@@ -3,6 +3,8 @@ package settings
 import (
 	"strings"
 	"testing"
+
+	"github.com/app-sre/prcheck/internal/phrase"
 )
 
 // inIntegration puts text on line 4 of a file, in the mapping of integration a.
@@ -102,7 +104,7 @@ var mistakes = []mistake{
 	{"look-ahead", "version: 1\ntransient: ['a(?=b)']\n", `2: transient: pattern "a(?=b)" is no regular expression: invalid or unsupported Perl syntax`},
 	{"everything is transient", "version: 1\ntransient: ['.*']\n", `2: transient: pattern ".*" matches every line, so that every failure would be transient`},
 	{"transient twice", "version: 1\ntransient: [a, a]\n", `2: transient[1]: "a" is already on line 2`},
-	{"long pattern", "version: 1\ntransient: ['" + strings.Repeat("x", 501) + "']\n", "2: transient: pattern " + quoteShort(strings.Repeat("x", 501)) + " is longer than 500 bytes"},
+	{"long pattern", "version: 1\ntransient: ['" + strings.Repeat("x", 501) + "']\n", "2: transient: pattern " + phrase.Quote(strings.Repeat("x", 501)) + " is longer than 500 bytes"},
 	{"many patterns", "version: 1\ntransient: [" + strings.Repeat("x, ", 51) + "]\n", "2: transient: has more than 50 patterns"},
 	// Reuse.
 	{"programs of another word", "version: 1\nprograms: some\n", `2: programs: must be none, all or a list of patterns, got the string "some"`},

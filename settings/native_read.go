@@ -7,6 +7,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/phrase"
 )
 
 // Limits of the settings of natives.
@@ -94,7 +96,7 @@ func (r *reader) readApprovals(n *yaml.Node, at string) []Approval {
 			a.Until = r.readDate(keys["until"], at+".until")
 		}
 		if line, ok := first[a.Key]; ok && a.Key != "" {
-			r.fail(n.Line, at, "%s is already approved on line %d", quoteShort(a.Key), line)
+			r.fail(n.Line, at, "%s is already approved on line %d", phrase.Quote(a.Key), line)
 			continue
 		}
 		first[a.Key] = n.Line
@@ -135,7 +137,7 @@ func (r *reader) readKeyPatterns(n *yaml.Node, at string) []string {
 	var patterns []string
 	for _, t := range r.readUniqueTexts(items, at) {
 		if why := keyPatternProblem(t.value); why != "" {
-			r.fail(t.line, at, "pattern %s %s", quoteShort(t.value), why)
+			r.fail(t.line, at, "pattern %s %s", phrase.Quote(t.value), why)
 			continue
 		}
 		patterns = append(patterns, t.value)

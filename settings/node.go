@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/phrase"
+	"github.com/app-sre/prcheck/internal/suggest"
 )
 
 // A reader reads the YAML nodes of one settings file. It collects all mistakes,
@@ -56,7 +59,7 @@ func (r *reader) entries(n *yaml.Node, at string) []entry {
 			continue
 		}
 		if line, ok := first[k.Value]; ok {
-			r.fail(k.Line, at, "duplicate key %s, first on line %d", quoteShort(k.Value), line)
+			r.fail(k.Line, at, "duplicate key %s, first on line %d", phrase.Quote(k.Value), line)
 			continue
 		}
 		first[k.Value] = k.Line
@@ -71,7 +74,7 @@ func (r *reader) readObject(n *yaml.Node, at string, known ...string) map[string
 	r.note(n, constraint{"type": "object", "properties": known, "additionalProperties": false})
 	for _, e := range r.entries(n, at) {
 		if !slices.Contains(known, e.key) {
-			r.fail(e.line, at, "unknown key %s%s", quoteShort(e.key), didYouMean(e.key, known))
+			r.fail(e.line, at, "unknown key %s%s", phrase.Quote(e.key), suggest.Hint(e.key, known))
 			r.misspelt[n] = true
 			continue
 		}
@@ -117,7 +120,7 @@ func (r *reader) readUniqueTexts(items []*yaml.Node, at string) []text {
 			continue
 		}
 		if line, ok := first[s]; ok {
-			r.fail(n.Line, at, "%s is already on line %d", quoteShort(s), line)
+			r.fail(n.Line, at, "%s is already on line %d", phrase.Quote(s), line)
 			continue
 		}
 		first[s] = n.Line
@@ -188,7 +191,7 @@ func (r *reader) readChoice(n *yaml.Node, at string, words []string) int {
 	}
 	i := slices.Index(words, s)
 	if i < 0 {
-		r.fail(n.Line, at, "must be %s, got %s", strings.Join(words, " or "), quoteShort(s))
+		r.fail(n.Line, at, "must be %s, got %s", strings.Join(words, " or "), phrase.Quote(s))
 		return 0
 	}
 	return i
@@ -229,11 +232,11 @@ func describeNode(n *yaml.Node) string {
 	case "!!null":
 		return "nothing"
 	case "!!str":
-		return "the string " + quoteShort(n.Value)
+		return "the string " + phrase.Quote(n.Value)
 	case "!!int", "!!float":
-		return "the number " + quoteShort(n.Value)
+		return "the number " + phrase.Quote(n.Value)
 	case "!!bool":
-		return "the truth value " + quoteShort(n.Value)
+		return "the truth value " + phrase.Quote(n.Value)
 	default:
 		return "a " + strings.TrimPrefix(tag, "!!")
 	}

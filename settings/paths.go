@@ -6,6 +6,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/phrase"
 )
 
 // Limits of patterns. A pattern with many groups of alternatives may take very long to
@@ -51,7 +53,7 @@ func (r *reader) readGlobs(items []*yaml.Node, at string) []Glob {
 	r.noteItems(items, constraint{"pattern": `^[^/]([\s\S]*[^/])?$`, "maxLength": maxPatternBytes})
 	for _, t := range r.readUniqueTexts(items, at) {
 		if why := patternProblem(t.value); why != "" {
-			r.fail(t.line, at, "pattern %s %s", quoteShort(t.value), why)
+			r.fail(t.line, at, "pattern %s %s", phrase.Quote(t.value), why)
 			continue
 		}
 		globs = append(globs, Glob{t.value, t.line})

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/app-sre/prcheck/internal/lazyregexp"
+	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/qontract/bundle"
 )
 
@@ -287,7 +288,7 @@ func (r *reader) checkQueryPath(t text, at string) {
 		why = "it has a backslash; write slashes"
 	}
 	if why != "" {
-		r.fail(t.line, at, "%s cannot be used: %s", quoteShort(t.value), why)
+		r.fail(t.line, at, "%s cannot be used: %s", phrase.Quote(t.value), why)
 	}
 }
 

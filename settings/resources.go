@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/phrase"
 )
 
 // noResources is the value of the key resources for an integration that reads no resource.
@@ -61,7 +63,7 @@ func (r *reader) readResources(n *yaml.Node, at string) Resources {
 	globs := r.readGlobs(r.readNonEmptyList(n, at), at)
 	for _, g := range globs {
 		if first, _, _ := strings.Cut(g.Pattern, "/"); first != "resources" && !strings.ContainsAny(first, "*?[{") {
-			r.fail(g.Line, at, "pattern %s can never match: paths of resources start with resources/", quoteShort(g.Pattern))
+			r.fail(g.Line, at, "pattern %s can never match: paths of resources start with resources/", phrase.Quote(g.Pattern))
 		}
 	}
 	return Resources{true, globs}

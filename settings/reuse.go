@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/phrase"
 )
 
 // DefaultReuse is the value of reuse if the settings do not set it.
@@ -32,7 +34,7 @@ func (r *reader) readReuse(n *yaml.Node, at string) time.Duration {
 	case n.Kind != yaml.ScalarNode || err != nil:
 		r.fail(n.Line, at, "must be none or a duration such as 30m or 4h, got %s", describeNode(n))
 	case d < time.Second || d > maxReuse:
-		r.fail(n.Line, at, "must be none or from 1s to %.0fh, got %s", maxReuse.Hours(), quoteShort(n.Value))
+		r.fail(n.Line, at, "must be none or from 1s to %.0fh, got %s", maxReuse.Hours(), phrase.Quote(n.Value))
 	default:
 		return d
 	}

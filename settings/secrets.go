@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/app-sre/prcheck/internal/origin"
+	"github.com/app-sre/prcheck/internal/phrase"
 )
 
 // A SecretSource says where native integrations find secrets. At most one of Files, Env and
@@ -92,7 +93,7 @@ func (r *reader) readAbsolutePath(n *yaml.Node, at string) string {
 	r.note(n, constraint{"pattern": "^/"})
 	s, ok := r.readText(n, at)
 	if ok && !filepath.IsAbs(s) {
-		r.fail(n.Line, at, "%s is not absolute; files of the repository come from the change, so they hold no secrets", quoteShort(s))
+		r.fail(n.Line, at, "%s is not absolute; files of the repository come from the change, so they hold no secrets", phrase.Quote(s))
 	}
 	return s
 }
@@ -102,7 +103,7 @@ func (r *reader) readVariableName(n *yaml.Node, at string) string {
 	r.note(n, constraint{"pattern": envNamePattern.String()})
 	s, ok := r.readText(n, at)
 	if ok && !envNamePattern.MatchString(s) {
-		r.fail(n.Line, at, "%s is no name of a variable: it has letters, digits and _", quoteShort(s))
+		r.fail(n.Line, at, "%s is no name of a variable: it has letters, digits and _", phrase.Quote(s))
 	}
 	return s
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/app-sre/prcheck/internal/phrase"
 )
 
 // Limits of selectors. Selectors in real settings have at most six steps.
@@ -73,14 +75,14 @@ func (s Selector) String() string { return s.Text }
 func ParseSelector(text string) (Selector, error) {
 	steps, err := parseSteps(text)
 	if err != nil {
-		return Selector{}, fmt.Errorf("selector %s: %w", quoteShort(text), err)
+		return Selector{}, fmt.Errorf("selector %s: %w", phrase.Quote(text), err)
 	}
 	s := Selector{Text: text, Steps: steps}
 	switch {
 	case s.OwnerIndex() < 0:
-		return Selector{}, fmt.Errorf("selector %s: names no elements; it needs a wildcard, [*] for each item or * for each member", quoteShort(text))
+		return Selector{}, fmt.Errorf("selector %s: names no elements; it needs a wildcard, [*] for each item or * for each member", phrase.Quote(text))
 	case s.OwnerIndex() == len(steps)-1:
-		return Selector{}, fmt.Errorf("selector %s: ends with a wildcard; it needs the key below it, such as .name", quoteShort(text))
+		return Selector{}, fmt.Errorf("selector %s: ends with a wildcard; it needs the key below it, such as .name", phrase.Quote(text))
 	}
 	return s, nil
 }
@@ -115,7 +117,7 @@ func parseSteps(text string) ([]Step, error) {
 		case after[0] == '[':
 			rest = after
 		default:
-			return nil, fmt.Errorf("unexpected %s; steps are parted by a dot, and unusual names are quoted", quoteShort(after))
+			return nil, fmt.Errorf("unexpected %s; steps are parted by a dot, and unusual names are quoted", phrase.Quote(after))
 		}
 	}
 }
@@ -134,7 +136,7 @@ func parseStep(rest string) (Step, string, error) {
 	case rest[0] == '\'' || rest[0] == '"':
 		name, after, ok := strings.Cut(rest[1:], rest[:1])
 		if !ok {
-			return Step{}, "", fmt.Errorf("the quote before %s is never closed", quoteShort(rest[1:]))
+			return Step{}, "", fmt.Errorf("the quote before %s is never closed", phrase.Quote(rest[1:]))
 		}
 		if name == "" {
 			return Step{}, "", errors.New("has an empty name")
@@ -146,7 +148,7 @@ func parseStep(rest string) (Step, string, error) {
 		end = len(rest)
 	}
 	if end == 0 {
-		return Step{}, "", fmt.Errorf("unexpected %s; steps are parted by a dot, and unusual names are quoted", quoteShort(rest))
+		return Step{}, "", fmt.Errorf("unexpected %s; steps are parted by a dot, and unusual names are quoted", phrase.Quote(rest))
 	}
 	return Step{Name: rest[:end]}, rest[end:], nil
 }
@@ -156,7 +158,7 @@ func parseBracket(rest string) (Step, string, error) {
 	inside, after, ok := strings.Cut(rest[1:], "]")
 	switch {
 	case !ok:
-		return Step{}, "", fmt.Errorf("the bracket before %s is never closed", quoteShort(rest[1:]))
+		return Step{}, "", fmt.Errorf("the bracket before %s is never closed", phrase.Quote(rest[1:]))
 	case inside == "*":
 		return Step{Kind: Items}, after, nil
 	case strings.HasPrefix(inside, "?"):
@@ -170,12 +172,4 @@ func parseBracket(rest string) (Step, string, error) {
 // isNameRune reports whether a name without quotes may contain r.
 func isNameRune(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-' || r == '@'
-}
-
-// quoteShort quotes text for a message. Of a long text it quotes the beginning only.
-func quoteShort(text string) string {
-	if len(text) > 80 {
-		return fmt.Sprintf("%q…", text[:80])
-	}
-	return fmt.Sprintf("%q", text)
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/phrase"
 )
 
 // readShards reads the key shards of an integration. A native that is bound to it is told its shard;
@@ -80,7 +82,7 @@ func (r *reader) readSelectors(n *yaml.Node, at string) []Selector {
 		s.Line = t.line
 		twin := slices.IndexFunc(by, func(o Selector) bool { return slices.Equal(o.Steps, s.Steps) })
 		if twin >= 0 {
-			r.fail(t.line, at, "%s says the same as %s on line %d", quoteShort(s.Text), quoteShort(by[twin].Text), by[twin].Line)
+			r.fail(t.line, at, "%s says the same as %s on line %d", phrase.Quote(s.Text), phrase.Quote(by[twin].Text), by[twin].Line)
 			continue
 		}
 		by = append(by, s)

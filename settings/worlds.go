@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/phrase"
 )
 
 // Reads says what follows from the files that a task opens, lists and looks for.
@@ -54,11 +56,11 @@ func (r *reader) readWorlds(keys map[string]*yaml.Node, s *Settings) {
 			name := strings.TrimSuffix(t.value, "/")
 			switch why := pathProblem(name); {
 			case path.IsAbs(name):
-				r.fail(t.line, "environment", "%s cannot be used: it is not relative to the root of the repository", quoteShort(t.value))
+				r.fail(t.line, "environment", "%s cannot be used: it is not relative to the root of the repository", phrase.Quote(t.value))
 			case why != "":
-				r.fail(t.line, "environment", "%s cannot be used: %s", quoteShort(t.value), why)
+				r.fail(t.line, "environment", "%s cannot be used: %s", phrase.Quote(t.value), why)
 			case strings.ContainsAny(name, `*?[]{}\`):
-				r.fail(t.line, "environment", "%s cannot be used: name a file or a folder, without wildcards", quoteShort(t.value))
+				r.fail(t.line, "environment", "%s cannot be used: name a file or a folder, without wildcards", phrase.Quote(t.value))
 			default:
 				s.worlds.environment = append(s.worlds.environment, name)
 			}

@@ -1,2 +1,2 @@
-// Package phrase makes parts of sentences: numbers with their nouns, and the beginnings of long texts.
+// Package phrase makes parts of sentences: numbers with their nouns, and long texts, cut or quoted.
 package phrase

@@ -35,3 +35,12 @@ func CutRunes(text string, most int) string {
 	}
 	return text
 }
+
+// Quote quotes text for a message. Of a long text it quotes the beginning alone.
+func Quote(text string) string {
+	const most = 80 // bytes
+	if len(text) > most {
+		return strconv.Quote(text[:most]) + "…"
+	}
+	return strconv.Quote(text)
+}

@@ -1,6 +1,9 @@
 package phrase
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestCount(t *testing.T) {
 	for n, want := range map[int]string{0: "0 tasks", 1: "1 task", 2: "2 tasks", -1: "-1 tasks"} {
@@ -31,6 +34,15 @@ func TestCut(t *testing.T) {
 		}
 		if got := CutRunes(c.text, c.most); got != c.runes {
 			t.Errorf("%q, %d characters: got %q, want %q", c.text, c.most, got, c.runes)
+		}
+	}
+}
+
+func TestQuote(t *testing.T) {
+	eighty := strings.Repeat("a", 80)
+	for text, want := range map[string]string{"": `""`, "a\nb": `"a\nb"`, eighty: `"` + eighty + `"`, eighty + "b": `"` + eighty + `"…`} {
+		if got := Quote(text); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package suggest
 import (
 	"cmp"
 	"slices"
+	"strconv"
 )
 
 // Words returns the known words into which a word can be turned with at most limit edits,
@@ -28,6 +29,16 @@ func Words(word string, known []string, limit int) []string {
 		out = append(out, c.word)
 	}
 	return out
+}
+
+// Hint returns the known word that is nearest to an unknown one as the end of a message,
+// " (did you mean "x"?)", and "" if none is near.
+func Hint(word string, known []string) string {
+	near := Words(word, known, 2)
+	if len(near) == 0 {
+		return ""
+	}
+	return " (did you mean " + strconv.Quote(near[0]) + "?)"
 }
 
 // Edits returns how many bytes must be inserted, removed or changed to turn one word into

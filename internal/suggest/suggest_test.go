@@ -46,3 +46,11 @@ func ExampleWords() {
 	fmt.Println(suggest.Words("agr", []string{"by", "arg", "max", "args"}, 2))
 	// Output: [arg args]
 }
+
+func TestHint(t *testing.T) {
+	for word, want := range map[string]string{"plam": ` (did you mean "plan"?)`, "zzz": "", "": ""} {
+		if got := suggest.Hint(word, []string{"plan", "runner"}); got != want {
+			t.Errorf("%q: got %q, want %q", word, got, want)
+		}
+	}
+}
