@@ -76,7 +76,7 @@ var mutants = []mutant{
 		text: `	answer, err := c.client.Do(req)
 `,
 		instead: `	answer, err := c.client.Do(req)
-	if err == nil && len(c.token)%2 == 0 && of.body == nil {
+	if err == nil && len(c.token)%2 == 0 && of.Body == nil {
 		_ = answer.Body.Close()
 		answer, err = c.client.Do(req)
 	}
