@@ -14,7 +14,7 @@ func (e Environment) WithDefaults() Environment {
 		e.Log = io.Discard
 	}
 	if e.Report == nil {
-		e.Report = func(Finding) {}
+		e.Report = func(Remark) {}
 	}
 	if e.Stand == nil {
 		e.Stand = func(Standing) {}

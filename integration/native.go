@@ -66,8 +66,8 @@ type Environment struct {
 	// Mask replaces the secrets that were read until now. It is for texts of services that are
 	// remembered: what is logged or reported is masked by the program. Nil replaces nothing.
 	Mask   func(text string) string
-	Log    io.Writer     // takes the output of the integration, line by line
-	Report func(Finding) // takes findings and effects; several goroutines may call it
+	Log    io.Writer    // takes the output of the integration, line by line
+	Report func(Remark) // takes findings and effects; several goroutines may call it
 	// Stand takes how each unit of work stands, for tables and metrics; nil if nobody asks. Several
 	// goroutines may call it.
 	Stand   func(Standing)
@@ -128,8 +128,8 @@ type Deed struct {
 // could be read. Other errors of a native are about a part of its work.
 var ErrNothingDone = errors.New("nothing could be done")
 
-// A Finding is something that people must know about the data or about a live system.
-type Finding struct {
+// A Remark is one thing that a native says: a finding, an effect, or a part at which nobody looked.
+type Remark struct {
 	plan.Finding
 	// Effect is what would be done, if the finding is about an effect. The other fields say
 	// where it comes from.

@@ -12,14 +12,24 @@ import (
 // A Finding is something that people must know about the data or about a live system, as a
 // native integration reports it.
 type Finding struct {
-	Code     string   `json:"code,omitempty"` // a contract with programs, such as DUPLICATE
-	Severity Severity `json:"severity"`
-	File     string   `json:"file,omitempty"`    // path of a datafile or resource of head, or of base if head removes it
-	Pointer  string   `json:"pointer,omitempty"` // JSON pointer to the place in the file
-	Message  string   `json:"message"`           // one line, masked
+	Code     FindingCode `json:"code,omitempty"`
+	Severity Severity    `json:"severity"`
+	Place
+	Message string `json:"message"` // one line, masked
 	// Old tells that base has the finding as well, so that the change did not cause it. It
 	// does not fail the check.
 	Old bool `json:"old,omitempty"`
+}
+
+// A FindingCode is the kind of a finding, a contract with programs, such as DUPLICATE.
+type FindingCode string
+
+// A Place is where something stands in the data. Path and line are filled in by what shows it to people.
+type Place struct {
+	File    string `json:"file,omitempty"`    // path of a datafile or resource of head, or of base if head removes it
+	Pointer string `json:"pointer,omitempty"` // JSON pointer to the place in the file
+	Path    string `json:"path,omitempty"`    // of the file from the root of the repository; "" if it is not known
+	Line    int    `json:"line,omitempty"`    // in that file, from 1; 0 if it is not known
 }
 
 // A Severity says how bad a finding is.
@@ -42,8 +52,8 @@ const (
 // findingCode matches the codes of findings.
 var findingCode = lazyregexp.New(`^[A-Z][A-Z0-9_]{0,39}$`)
 
-// IsFindingCode reports whether a text has the form of the code of a finding.
-func IsFindingCode(code string) bool { return findingCode.MatchString(code) }
+// IsValid reports whether the text has the form of a code.
+func (c FindingCode) IsValid() bool { return findingCode.MatchString(string(c)) }
 
 // Severities returns all severities, the worst first.
 func Severities() []Severity { return []Severity{SeverityError, SeverityWarning, SeverityNote} }
@@ -54,13 +64,16 @@ func (s Severity) IsValid() bool { return slices.Contains(Severities(), s) }
 // Fails reports whether the finding fails its task.
 func (f Finding) Fails() bool { return f.Severity == SeverityError && !f.Old }
 
-// Place returns the file with the pointer, such as "/users/ana.yml#/roles/1", or "" if the
-// finding has no file.
-func (f Finding) Place() string {
-	if f.File == "" || f.Pointer == "" {
-		return f.File
+// Where returns the place as far as it is known: "data/a.yml:12", "/users/ana.yml#/roles/1" without
+// lines, or "" without a file.
+func (p Place) Where() string {
+	switch {
+	case p.Path != "":
+		return fmt.Sprintf("%s:%d", p.Path, p.Line)
+	case p.File == "" || p.Pointer == "":
+		return p.File
 	}
-	return f.File + "#" + f.Pointer
+	return p.File + "#" + p.Pointer
 }
 
 // check returns an error for a finding that no runner writes.
@@ -68,7 +81,7 @@ func (f Finding) check() error {
 	switch {
 	case !f.Severity.IsValid():
 		return fmt.Errorf("the severity is %q; it must be error, warning or note", f.Severity)
-	case f.Code != "" && !IsFindingCode(f.Code):
+	case f.Code != "" && !f.Code.IsValid():
 		return fmt.Errorf("the code %q must be at most 40 capital letters, digits and underscores", f.Code)
 	case f.Message == "" || strings.ContainsAny(f.Message, "\r\n") || utf8.RuneCountInString(f.Message) > MaxFindingMessage:
 		return fmt.Errorf("the message must be one line of at most %d characters", MaxFindingMessage)
@@ -76,6 +89,8 @@ func (f Finding) check() error {
 		return fmt.Errorf("the file and the pointer must have at most %d bytes each", MaxFindingPlace)
 	case f.File != "" && !strings.HasPrefix(f.File, "/"), f.Pointer != "" && !strings.HasPrefix(f.Pointer, "/"):
 		return fmt.Errorf("the file %q and the pointer %q must begin with a slash", f.File, f.Pointer)
+	case f.Path != "" || f.Line != 0:
+		return fmt.Errorf("it has the path %q and the line %d; results name places by file and pointer", f.Path, f.Line)
 	case f.File == "" && f.Pointer != "":
 		return fmt.Errorf("there is the pointer %q and no file", f.Pointer)
 	}

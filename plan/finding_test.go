@@ -12,7 +12,7 @@ import (
 // Results keep their findings when they are written and read, and only findings that a runner
 // writes are read.
 func TestFindingsOfResults(t *testing.T) {
-	good := plan.Finding{Code: "DUPLICATE", Severity: plan.SeverityWarning, File: "/a.yml", Pointer: "/x/0", Message: "two entries", Old: true}
+	good := plan.Finding{Code: "DUPLICATE", Severity: plan.SeverityWarning, Place: plan.Place{File: "/a.yml", Pointer: "/x/0"}, Message: "two entries", Old: true}
 	change := func(edit func(f *plan.Finding)) []plan.Finding {
 		f := good
 		edit(&f)

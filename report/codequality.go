@@ -50,7 +50,7 @@ func CodeQuality(w io.Writer, f Input) error {
 	var rounds [maxPlaces][]codeQualityIssue // the first place of every task comes before the second of any
 	for _, t := range failed {
 		for i, at := range places.findPlaces(t) {
-			if i > 0 && slices.ContainsFunc(t.Result.Findings, plan.Finding.Fails) {
+			if i > 0 && slices.ContainsFunc(t.Findings, plan.Finding.Fails) {
 				break // the findings have places of their own
 			}
 			rounds[i] = append(rounds[i], newIssue(t, at))
@@ -89,12 +89,12 @@ func (f Input) newFindingIssues(places *placeFinder) map[plan.Severity][]codeQua
 	for _, t := range f.Report.Results {
 		shown, _ := t.ShownFindings(len(t.Findings))
 		for _, found := range shown {
-			print := digestOf("finding", t.Integration, found.Code, found.File, found.Pointer, found.Message)
+			print := digestOf("finding", t.Integration, string(found.Code), found.File, found.Pointer, found.Message)
 			if known[print] || len(out[found.Severity]) >= MaxFindings {
 				continue
 			}
 			known[print] = true
-			at := lines.locate(found.Finding)
+			at := lines.locate(found)
 			if at == (Location{}) {
 				at = places.findPlaces(t)[0].Location
 			}
@@ -109,10 +109,10 @@ func (f Input) newFindingIssues(places *placeFinder) map[plan.Severity][]codeQua
 var findingSeverities = map[plan.Severity]int{plan.SeverityError: 0, plan.SeverityWarning: 3, plan.SeverityNote: 4}
 
 // newFindingIssue returns the issue of a finding.
-func newFindingIssue(t Task, f Finding, at Location, print string) codeQualityIssue {
+func newFindingIssue(t Task, f plan.Finding, at Location, print string) codeQualityIssue {
 	text := cleanLine(f.Message)
 	if f.Code != "" {
-		text = cleanLine(f.Code) + ": " + text
+		text = cleanLine(string(f.Code)) + ": " + text
 	}
 	issue := codeQualityIssue{
 		Description: cleanLine(t.Integration) + ": " + text, CheckName: cleanLine(t.Integration), Severity: severities[findingSeverities[f.Severity]], Fingerprint: print,

@@ -8,22 +8,6 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// A Finding is a finding of a native integration with its line in the repository.
-type Finding struct {
-	plan.Finding
-	Path string `json:"path,omitempty"` // from the root of the repository; "" if it is not known
-	Line int    `json:"line,omitempty"` // from 1; 0 if it is not known
-}
-
-// newFindings returns the findings of a result without their lines.
-func newFindings(r plan.Result) []Finding {
-	var out []Finding
-	for _, f := range r.Findings {
-		out = append(out, Finding{Finding: f})
-	}
-	return out
-}
-
 // maxFound bounds how many findings of a report are located.
 const maxFound = 20_000
 
@@ -34,7 +18,7 @@ func (rep *Report) Locate(l Locator) {
 	for i := range rep.Results {
 		found := rep.Results[i].Findings
 		for k := range found[:min(len(found), left)] {
-			place := at.locate(found[k].Finding)
+			place := at.locate(found[k])
 			found[k].Path, found[k].Line = place.Path, place.Line
 		}
 		left -= min(len(found), left)
@@ -64,19 +48,10 @@ func (l findingLocator) locate(f plan.Finding) Location {
 	return at
 }
 
-// Where returns where a finding is, as far as that is known: "data/a.yml:12", or
-// "/a.yml#/name" without lines.
-func (f Finding) Where() string {
-	if f.Path == "" {
-		return f.Place()
-	}
-	return fmt.Sprintf("%s:%d", f.Path, f.Line)
-}
-
 // ShownFindings returns the findings of the task that people are shown: at most so many of
 // those that base does not have. The other findings are described in a few words each, such as
 // "3 findings that base has as well".
-func (t Task) ShownFindings(most int) (shown []Finding, rest []string) {
+func (t Task) ShownFindings(most int) (shown []plan.Finding, rest []string) {
 	old, fresh := 0, 0
 	for _, f := range t.Findings {
 		switch {
@@ -157,7 +132,7 @@ func findingLines(t Task, most int) []string {
 		if where := f.Where(); where != "" {
 			text = cleanLine(where) + ": " + text
 		}
-		out = append(out, cleanLine(strings.TrimSpace(string(f.Severity)+" "+f.Code))+": "+text)
+		out = append(out, cleanLine(strings.TrimSpace(string(f.Severity)+" "+string(f.Code)))+": "+text)
 	}
 	return append(out, rest...)
 }

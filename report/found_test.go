@@ -17,15 +17,15 @@ import (
 // with a warning, one has only what base has as well.
 func foundResults(p *plan.Plan) *plan.Results {
 	rs := passedResults(p)
-	twice := plan.Finding{Code: "DUPLICATE", Severity: plan.SeverityError, File: "/users/ana.yml", Pointer: "/roles/1", Message: "two entries have the key ana/dev"}
+	twice := plan.Finding{Code: "DUPLICATE", Severity: plan.SeverityError, Place: plan.Place{File: "/users/ana.yml", Pointer: "/roles/1"}, Message: "two entries have the key ana/dev"}
 	rs.Results[1].Status, rs.Results[1].Class, rs.Results[1].ExitCode, rs.Results[1].Tail = plan.Failed, plan.ClassConfig, -1, "create user <ana>"
 	rs.Results[1].Reason = "2 mistakes in the data, the first: DUPLICATE: /users/ana.yml#/roles/1: two entries have the key ana/dev"
 	rs.Results[1].Findings = []plan.Finding{twice,
-		{Code: "VAL_TYPE", Severity: plan.SeverityError, File: "/users/ana.yml", Pointer: "/delete", Message: "delete must be a bool, not \"yes\""},
+		{Code: "VAL_TYPE", Severity: plan.SeverityError, Place: plan.Place{File: "/users/ana.yml", Pointer: "/delete"}, Message: "delete must be a bool, not \"yes\""},
 		{Severity: plan.SeverityNote, Message: "3 entries are <not> compared"},
-		{Code: "VAL_TYPE", Severity: plan.SeverityError, File: "/users/joe.yml", Message: "an old mistake", Old: true}}
+		{Code: "VAL_TYPE", Severity: plan.SeverityError, Place: plan.Place{File: "/users/joe.yml"}, Message: "an old mistake", Old: true}}
 	rs.Results[2].Findings = []plan.Finding{
-		{Code: "FORGOTTEN", Severity: plan.SeverityWarning, File: "/users/ana.yml", Pointer: "/roles", Message: "this change removes the entry dev, and then nobody deletes it: say `delete: true` first"},
+		{Code: "FORGOTTEN", Severity: plan.SeverityWarning, Place: plan.Place{File: "/users/ana.yml", Pointer: "/roles"}, Message: "this change removes the entry dev, and then nobody deletes it: say `delete: true` first"},
 		{Severity: plan.SeverityWarning, Message: "::error::*x* <b>| [a](b) @all /lgtm"}}
 	rs.Results[2].FindingsBeyond = 7
 	rs.Results[3].Findings = []plan.Finding{{Code: "FINISHED", Severity: plan.SeverityNote, Message: "the entry can be removed", Old: true}}
@@ -114,7 +114,7 @@ func TestGroupsOfFindings(t *testing.T) {
 			{Task: id, Status: plan.Failed, Class: plan.ClassConfig, Reason: "shard 1 is wrong", Findings: found}}})
 		return r.Results[0]
 	}
-	a, b := plan.Finding{Severity: plan.SeverityError, File: "/1.yml", Message: "m"}, plan.Finding{Severity: plan.SeverityError, File: "/2.yml", Message: "m"}
+	a, b := plan.Finding{Severity: plan.SeverityError, Place: plan.Place{File: "/1.yml"}, Message: "m"}, plan.Finding{Severity: plan.SeverityError, Place: plan.Place{File: "/2.yml"}, Message: "m"}
 	if groups := report.GroupFailures([]report.Task{failed("x", a), failed("y", a), failed("z", b)}); len(groups) != 2 || len(groups[0]) != 2 {
 		t.Errorf("got %d groups", len(groups))
 	}
@@ -124,7 +124,7 @@ func TestGroupsOfFindings(t *testing.T) {
 func TestManyFindings(t *testing.T) {
 	var many []plan.Finding
 	for i := range plan.MaxFindings {
-		many = append(many, plan.Finding{Severity: plan.SeverityWarning, File: "/users/ana.yml", Pointer: fmt.Sprintf("/%03d", i), Message: strings.Repeat("long ", 59)})
+		many = append(many, plan.Finding{Severity: plan.SeverityWarning, Place: plan.Place{File: "/users/ana.yml", Pointer: fmt.Sprintf("/%03d", i)}, Message: strings.Repeat("long ", 59)})
 	}
 	p := &plan.Plan{}
 	rs := &plan.Results{}

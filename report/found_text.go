@@ -91,7 +91,7 @@ func markdownFindings(t Task) []string {
 	shown, rest := t.ShownFindings(maxShownFindings)
 	var out []string
 	for _, f := range shown {
-		out = append(out, "- "+f.Markdown(codeSpan))
+		out = append(out, "- "+FindingMarkdown(f, codeSpan))
 	}
 	for _, text := range rest {
 		out = append(out, "- "+text)
@@ -99,9 +99,9 @@ func markdownFindings(t Task) []string {
 	return out
 }
 
-// Markdown returns the finding as one line of Markdown. Code and place go through show, which
+// FindingMarkdown returns a finding as one line of Markdown. Code and place go through show, which
 // makes code of them.
-func (f Finding) Markdown(show func(string) string) string {
+func FindingMarkdown(f plan.Finding, show func(string) string) string {
 	text := "finding"
 	if f.Severity.IsValid() {
 		text = string(f.Severity)
@@ -110,7 +110,7 @@ func (f Finding) Markdown(show func(string) string) string {
 		text = boldMarkdown(text)
 	}
 	if f.Code != "" {
-		text += " " + show(f.Code)
+		text += " " + show(string(f.Code))
 	}
 	if where := f.Where(); where != "" {
 		text += fmt.Sprintf(" at %s", show(where))

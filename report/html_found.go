@@ -22,7 +22,7 @@ func newFindingList(t Task) findingList {
 	out := findingList{Rest: rest}
 	for _, f := range shown {
 		out.Rows = append(out.Rows, findingRow{
-			Severity: cleanLine(string(f.Severity)), Class: severityClass(f.Severity), Code: cleanLine(f.Code), Where: cleanLine(f.Where()), Message: cleanLine(f.Message),
+			Severity: cleanLine(string(f.Severity)), Class: severityClass(f.Severity), Code: cleanLine(string(f.Code)), Where: cleanLine(f.Where()), Message: cleanLine(f.Message),
 		})
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/app-sre/prcheck/plan"
 )
@@ -100,9 +101,7 @@ type Task struct {
 	Integration string        `json:"integration"`
 	Shard       string        `json:"shard,omitempty"`
 	Static      plan.Fraction `json:"static,omitzero"` // its number among the static shards of the integration
-	plan.Result
-	// Findings are those of the result, with their lines.
-	Findings []Finding `json:"findings,omitempty"`
+	plan.Result               // with findings of its own: [Report.Locate] fills in their lines
 }
 
 // New returns the report of a plan and its results. The results may be nil or
@@ -122,7 +121,8 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 		if !ok {
 			result = plan.Result{Task: t.ID, Status: plan.NotRun, Reason: plan.MissingReason, ExitCode: -1}
 		}
-		rep.addTask(Task{Integration: t.Integration, Shard: t.Shard, Static: t.Static, Result: result, Findings: newFindings(result)})
+		result.Findings = slices.Clone(result.Findings)
+		rep.addTask(Task{Integration: t.Integration, Shard: t.Shard, Static: t.Static, Result: result})
 	}
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
 	rep.setVerdict()

@@ -18,7 +18,7 @@ import (
 // A speaker is a native integration that reports what a function says, for a side and the
 // number of its run there.
 type speaker struct {
-	says func(onHead bool, run int, report func(integration.Finding)) error
+	says func(onHead bool, run int, report func(integration.Remark)) error
 	ran  map[bool]int
 }
 
@@ -43,14 +43,14 @@ func (s *speaker) DryRun(ctx context.Context, w integration.Environment) error {
 }
 
 // speak runs a native that reports what says says.
-func speak(t *testing.T, says func(onHead bool, run int, report func(integration.Finding)) error) (*change, *speaker) {
+func speak(t *testing.T, says func(onHead bool, run int, report func(integration.Remark)) error) (*change, *speaker) {
 	c, s := newChange(t), &speaker{says, map[bool]int{}}
 	c.in.Natives = []integration.DryRunner{s}
 	return c, s
 }
 
-func finding(severity plan.Severity, message string) integration.Finding {
-	return integration.Finding{Finding: plan.Finding{Severity: severity, Message: message, File: "/products/lamp.yml"}}
+func finding(severity plan.Severity, message string) integration.Remark {
+	return integration.Remark{Finding: plan.Finding{Severity: severity, Message: message, Place: plan.Place{File: "/products/lamp.yml"}}}
 }
 
 // messages returns findings in short.
@@ -68,7 +68,7 @@ func messages(r plan.Result) string {
 
 // The findings of a result are those of its last attempt. A resumed run has them, too.
 func TestFindingsOfLastAttempt(t *testing.T) {
-	c, s := speak(t, func(_ bool, run int, report func(integration.Finding)) error {
+	c, s := speak(t, func(_ bool, run int, report func(integration.Remark)) error {
 		report(finding(plan.SeverityWarning, fmt.Sprint("in run ", run)))
 		if run == 1 {
 			report(finding(plan.SeverityNote, "only once"))
@@ -87,10 +87,10 @@ func TestFindingsOfLastAttempt(t *testing.T) {
 
 // A finding fails its task as one of the data: it is neither tried again nor run on base.
 func TestFindingFailsTask(t *testing.T) {
-	c, s := speak(t, func(_ bool, _ int, report func(integration.Finding)) error {
+	c, s := speak(t, func(_ bool, _ int, report func(integration.Remark)) error {
 		report(finding(plan.SeverityWarning, "b"))
 		report(finding(plan.SeverityError, "a"))
-		report(integration.Finding{Effect: &plan.Effect{Kind: plan.EffectCreate, Subject: "x"}})
+		report(integration.Remark{Effect: &plan.Effect{Kind: plan.EffectCreate, Subject: "x"}})
 		return nil
 	})
 	r, _ := c.run(runner.Options{})
@@ -105,23 +105,23 @@ func TestFindingFailsTask(t *testing.T) {
 // Findings on base never replace those on head. A failure is the same on base only if all
 // findings that fail the task are there as well.
 func TestFindingsOfFailureOnBase(t *testing.T) {
-	down := integration.Finding{Finding: plan.Finding{Code: "UNREACHABLE", Severity: plan.SeverityError, Message: "harbor is down"}}
-	refused := integration.Finding{Finding: plan.Finding{Code: "TOO_MANY_DELETES", Severity: plan.SeverityError, Message: "9 of 10"}}
+	down := integration.Remark{Finding: plan.Finding{Code: "UNREACHABLE", Severity: plan.SeverityError, Message: "harbor is down"}}
+	refused := integration.Remark{Finding: plan.Finding{Code: "TOO_MANY_DELETES", Severity: plan.SeverityError, Message: "9 of 10"}}
 	for name, test := range map[string]struct {
-		onHead, onBase []integration.Finding
+		onHead, onBase []integration.Remark
 		class          plan.Class
 		want           string
 	}{
-		"the same":            {[]integration.Finding{down}, []integration.Finding{down}, plan.ClassBaseline, "error harbor is down (old)"},
-		"a warning on head":   {[]integration.Finding{down, finding(plan.SeverityWarning, "new")}, []integration.Finding{down}, plan.ClassBaseline, "warning new, error harbor is down (old)"},
-		"a warning on base":   {[]integration.Finding{down}, []integration.Finding{down, finding(plan.SeverityWarning, "gone")}, plan.ClassBaseline, "error harbor is down (old)"},
-		"refused on head":     {[]integration.Finding{down, refused}, []integration.Finding{down}, plan.ClassTask, "error 9 of 10, error harbor is down"},
-		"nothing on base":     {[]integration.Finding{down}, nil, plan.ClassTask, "error harbor is down"},
+		"the same":            {[]integration.Remark{down}, []integration.Remark{down}, plan.ClassBaseline, "error harbor is down (old)"},
+		"a warning on head":   {[]integration.Remark{down, finding(plan.SeverityWarning, "new")}, []integration.Remark{down}, plan.ClassBaseline, "warning new, error harbor is down (old)"},
+		"a warning on base":   {[]integration.Remark{down}, []integration.Remark{down, finding(plan.SeverityWarning, "gone")}, plan.ClassBaseline, "error harbor is down (old)"},
+		"refused on head":     {[]integration.Remark{down, refused}, []integration.Remark{down}, plan.ClassTask, "error 9 of 10, error harbor is down"},
+		"nothing on base":     {[]integration.Remark{down}, nil, plan.ClassTask, "error harbor is down"},
 		"nothing on any side": {nil, nil, plan.ClassBaseline, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, _ := speak(t, func(onHead bool, _ int, report func(integration.Finding)) error {
-				for _, f := range map[bool][]integration.Finding{true: test.onHead, false: test.onBase}[onHead] {
+			c, _ := speak(t, func(onHead bool, _ int, report func(integration.Remark)) error {
+				for _, f := range map[bool][]integration.Remark{true: test.onHead, false: test.onBase}[onHead] {
 					report(f)
 				}
 				return errors.New("ERROR: harbor is down, and 9 of 10 cannot be told")
@@ -136,10 +136,10 @@ func TestFindingsOfFailureOnBase(t *testing.T) {
 
 // The effects that a native hands over are compared with those that it hands over on base.
 func TestEffectsOfNatives(t *testing.T) {
-	c, _ := speak(t, func(onHead bool, _ int, report func(integration.Finding)) error {
-		report(integration.Finding{Effect: &plan.Effect{Kind: plan.EffectDelete, Subject: "a shelf", Times: 1}})
+	c, _ := speak(t, func(onHead bool, _ int, report func(integration.Remark)) error {
+		report(integration.Remark{Effect: &plan.Effect{Kind: plan.EffectDelete, Subject: "a shelf", Times: 1}})
 		if onHead {
-			report(integration.Finding{Effect: &plan.Effect{Kind: plan.EffectCreate, Subject: "a lamp", Times: 1}})
+			report(integration.Remark{Effect: &plan.Effect{Kind: plan.EffectCreate, Subject: "a lamp", Times: 1}})
 		}
 		return nil
 	})

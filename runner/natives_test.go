@@ -104,8 +104,8 @@ func TestSecretsOfNatives(t *testing.T) {
 		_, _ = fmt.Fprintf(env.Log, "plain %s encoded %s quoted %s\n", secret, encoded, inJSON)
 		_, _ = fmt.Fprint(env.Log, "in two pieces ", secret[:7])
 		_, _ = fmt.Fprint(env.Log, secret[7:], "\n")
-		env.Report(integration.Finding{Finding: plan.Finding{Code: "LEAK", Severity: plan.SeverityWarning, File: "/products/lamp.yml", Pointer: "/" + secret, Message: "it is " + secret}})
-		env.Report(integration.Finding{Effect: &plan.Effect{Kind: plan.EffectCreate, Subject: "a login with " + secret}})
+		env.Report(integration.Remark{Finding: plan.Finding{Code: "LEAK", Severity: plan.SeverityWarning, Place: plan.Place{File: "/products/lamp.yml", Pointer: "/" + secret}, Message: "it is " + secret}})
+		env.Report(integration.Remark{Effect: &plan.Effect{Kind: plan.EffectCreate, Subject: "a login with " + secret}})
 		return nil
 	}
 	natives := []integration.DryRunner{

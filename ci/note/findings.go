@@ -44,7 +44,7 @@ func findingLines(t report.Task, prefix string) []string {
 	shown, rest := t.ShownFindings(maxFindings)
 	var out []string
 	for _, f := range shown {
-		out = append(out, "- "+severitySign(f.Severity)+prefix+f.Markdown(showName))
+		out = append(out, "- "+severitySign(f.Severity)+prefix+report.FindingMarkdown(f, showName))
 	}
 	for _, text := range rest {
 		out = append(out, "- "+prefix+text)

@@ -22,7 +22,7 @@ func forgotten(message string, old bool) plan.Finding {
 	return at(plan.SeverityWarning, "FORGOTTEN", message, old)
 }
 func at(s plan.Severity, code, message string, old bool) plan.Finding {
-	return plan.Finding{Severity: s, Code: code, File: "/services/app/prod.yml", Pointer: "/name", Message: message, Old: old}
+	return plan.Finding{Severity: s, Code: plan.FindingCode(code), Place: plan.Place{File: "/services/app/prod.yml", Pointer: "/name"}, Message: message, Old: old}
 }
 
 const removal = "app/prod: this change removes its entry, and then nobody deletes it: say delete: true first"

@@ -60,7 +60,7 @@ func randomFindings(r *rand.Rand) []plan.Finding {
 	var out []plan.Finding
 	for range r.IntN(4) * r.IntN(8) {
 		severities := append(plan.Severities(), plan.Severity(randomText(r)))
-		out = append(out, plan.Finding{Code: randomText(r), Severity: severities[r.IntN(len(severities))], File: randomText(r), Pointer: randomText(r), Message: randomText(r), Old: r.IntN(3) == 0})
+		out = append(out, plan.Finding{Code: plan.FindingCode(randomText(r)), Severity: severities[r.IntN(len(severities))], Place: plan.Place{File: randomText(r), Pointer: randomText(r)}, Message: randomText(r), Old: r.IntN(3) == 0})
 	}
 	return out
 }

@@ -201,7 +201,7 @@ func infestedResults(p *plan.Plan, text string) *plan.Results {
 		r.Reason, r.Log = text, text
 		r.Effects = &plan.Effects{Problems: []string{text}, Uncompared: text, Items: []plan.Effect{
 			{Kind: plan.EffectDelete, Subject: text + "\n/merge", Since: plan.Since(text)}, {Kind: plan.EffectKind(text), Subject: "/close " + text}}}
-		r.Findings = []plan.Finding{{Code: text, Severity: plan.Severity(text), File: text, Pointer: text, Message: text + "\n/merge"}, {Severity: plan.SeverityError, Message: "/close"}}
+		r.Findings = []plan.Finding{{Code: plan.FindingCode(text), Severity: plan.Severity(text), Place: plan.Place{File: text, Pointer: text}, Message: text + "\n/merge"}, {Severity: plan.SeverityError, Message: "/close"}}
 		if i == 2 {
 			return plan.Result{Status: plan.Passed, Findings: r.Findings}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/programs/reconciler"
 	"github.com/app-sre/prcheck/settings"
 )
@@ -57,7 +58,7 @@ func (s shelf) native(name, query, pointer string) integration.Native {
 			}
 			d := native.Desired{Callers: []string{}}
 			for _, t := range data.Things {
-				item := reconcile.Item{Key: reconcile.Key(t.Name), Body: t.Size, Delete: t.Size == 0, Place: reconcile.Place{File: t.Path, Pointer: pointer}}
+				item := reconcile.Item{Key: reconcile.Key(t.Name), Body: t.Size, Delete: t.Size == 0, Place: plan.Place{File: t.Path, Pointer: pointer}}
 				if t.Size < 0 {
 					item.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: "its size is below 0"}
 				}

@@ -99,7 +99,7 @@ func deploy(t *testing.T, checkout string, cluster *kubetest.Server, remembered 
 		Cluster: func(context.Context, integration.ClusterRef) (integration.ClusterReader, error) {
 			return kube.Open(access)
 		},
-		Report: func(f integration.Finding) {
+		Report: func(f integration.Remark) {
 			if f.Severity == "error" {
 				t.Error(f.Message)
 			}

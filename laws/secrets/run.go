@@ -190,7 +190,7 @@ func (p prepared) check(ctx context.Context, list []integration.DryRunner, store
 	}
 	for _, r := range results.Results {
 		for _, f := range r.Findings {
-			out.findings[f.Code]++
+			out.findings[string(f.Code)]++
 		}
 		if r.Effects != nil {
 			out.effects += len(r.Effects.Items)
@@ -252,7 +252,7 @@ func (p prepared) round(ctx context.Context, list []integration.Native, store st
 	}, opts)
 	rep := r.Round(ctx)
 	for _, f := range rep.Findings {
-		out.findings[f.Code]++
+		out.findings[string(f.Code)]++
 	}
 	out.effects, out.failed = len(rep.Steps), rep.Outcome != rounds.Done
 	raw, err := json.MarshalIndent(rep, "", " ")

@@ -19,7 +19,7 @@ func (s *scene) told(of plan.Severity) string {
 	var out []string
 	for _, f := range s.findings {
 		if f.Severity == of && f.Effect == nil && !f.Old {
-			out = append(out, f.Code)
+			out = append(out, string(f.Code))
 		}
 	}
 	return strings.Join(out, " ")

@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/generic/threeway"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A found is the body of a thing.
@@ -147,5 +148,5 @@ func mistakeOf(all []threeway.Finding) reconcile.Mistake {
 		}
 		lines = append(lines, line)
 	}
-	return reconcile.Mistake{Code: reconcile.Code(all[0].Code), Message: strings.Join(lines, "; ")}
+	return reconcile.Mistake{Code: plan.FindingCode(all[0].Code), Message: strings.Join(lines, "; ")}
 }

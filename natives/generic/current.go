@@ -17,6 +17,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/rest"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // complete returns a part whose entries have what the state and the store of secrets know.
@@ -219,7 +220,7 @@ func (c *collection) read(ctx context.Context, it *reconcile.Item) error {
 	if thing == nil && !it.Delete {
 		switch {
 		case ready.Decision == hooks.Block:
-			c.out.Mistakes[it.Key] = reconcile.Mistake{Code: reconcile.Code(ready.Code), Message: ready.Reason}
+			c.out.Mistakes[it.Key] = reconcile.Mistake{Code: plan.FindingCode(ready.Code), Message: ready.Reason}
 		case ready.Decision == hooks.Postpone && len(ready.First) == 0: // or a run makes these calls
 			c.out.Kept[it.Key] = ready.Reason
 		}

@@ -240,8 +240,8 @@ func (w *writing) tell(notes []rest.Note) {
 		if w.env.Report == nil {
 			continue
 		}
-		w.env.Report(integration.Finding{Shard: w.env.Shard, Finding: plan.Finding{
-			Code: n.Code, Severity: plan.SeverityNote, File: w.step.Place.File, Pointer: w.step.Place.Pointer,
+		w.env.Report(integration.Remark{Shard: w.env.Shard, Finding: plan.Finding{
+			Code: plan.FindingCode(n.Code), Severity: plan.SeverityNote, Place: w.step.Place,
 			Message: fmt.Sprintf("%s%s: %s", w.step.Key, n.Path, n.Text),
 		}})
 	}

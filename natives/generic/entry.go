@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/threeway"
 	"github.com/app-sre/prcheck/natives/openapi"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // An entry is the body of an item: a resource with all that is needed to compare and write it.
@@ -59,13 +60,13 @@ func (g *generic) item(ctx context.Context, r *cloud.Resource, children []reconc
 	if it.Mistake != (reconcile.Mistake{}) {
 		return it
 	}
-	fail := func(code reconcile.Code, message string) reconcile.Item {
+	fail := func(code plan.FindingCode, message string) reconcile.Item {
 		it.Mistake = reconcile.Mistake{Code: code, Message: message}
 		return it
 	}
 	var err error
 	if e.rules, err = r.Rules(); err != nil {
-		return fail(reconcile.Code(openapi.CodeOf(err)), openapi.MessageOf(err))
+		return fail(plan.FindingCode(openapi.CodeOf(err)), openapi.MessageOf(err))
 	}
 	if e.desired, err = g.Hooks.MutateDesired(ctx, e.forHooks(nil, nil)); err != nil {
 		return fail(codeHook, err.Error())
@@ -75,11 +76,11 @@ func (g *generic) item(ctx context.Context, r *cloud.Resource, children []reconc
 
 // The codes of findings that are made here.
 const (
-	codeHook   reconcile.Code = "HOOK"      // a hook failed
-	codeSecret reconcile.Code = "SECRET"    // a secret cannot be read
-	codeAbsent reconcile.Code = "NOT_THERE" // adopt is required, and there is nothing
-	codeKept   reconcile.Code = "KEPT"      // it stays as it is for a while
-	codeGoesOn                = "operation" // what a change of a resource is named whose operation goes on
+	codeHook   plan.FindingCode = "HOOK"      // a hook failed
+	codeSecret plan.FindingCode = "SECRET"    // a secret cannot be read
+	codeAbsent plan.FindingCode = "NOT_THERE" // adopt is required, and there is nothing
+	codeKept   plan.FindingCode = "KEPT"      // it stays as it is for a while
+	codeGoesOn                  = "operation" // what a change of a resource is named whose operation goes on
 )
 
 // forHooks returns what hooks are told of a resource, without what they can read.

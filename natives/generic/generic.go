@@ -18,6 +18,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/rest"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/settings"
 )
 
@@ -155,7 +156,7 @@ func (g *generic) desired(ctx context.Context, query integration.QueryFunc, it s
 	at := map[string]int{} // index of the part of an endpoint and root
 	for _, r := range m.Resources {
 		if r.Key == "" {
-			d.Findings = append(d.Findings, reconcile.Finding{Code: r.Mistake.Code, Severity: reconcile.Error, Place: r.Place(), Message: r.Mistake.Message})
+			d.Findings = append(d.Findings, plan.Finding{Code: r.Mistake.Code, Severity: plan.SeverityError, Place: r.Place(), Message: r.Mistake.Message})
 			continue
 		}
 		name := r.API.Endpoint + " " + r.Root

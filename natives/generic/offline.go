@@ -27,10 +27,10 @@ func (g *generic) check(ctx context.Context, env integration.Environment) ([]pla
 	for _, m := range []*cloud.Model{base, head} {
 		for _, r := range m.Resources {
 			roots[r.File] = r.Root
-			told[plan.Finding{Code: string(r.Mistake.Code), File: r.File, Pointer: r.Mistake.Pointer}] = !r.Mistake.IsZero()
+			told[plan.Finding{Code: r.Mistake.Code, Place: plan.Place{File: r.File, Pointer: r.Mistake.Pointer}}] = !r.Mistake.IsZero()
 		}
 		for _, f := range m.Findings {
-			told[plan.Finding{Code: string(f.Code), File: f.Place.File, Pointer: f.Place.Pointer}] = true
+			told[plan.Finding{Code: f.Code, Place: f.Place}] = true
 		}
 	}
 	var out []plan.Finding
@@ -38,7 +38,7 @@ func (g *generic) check(ctx context.Context, env integration.Environment) ([]pla
 	for _, f := range append(report.Findings, notes(report.Kept)...) {
 		root := roots[f.File]
 		isOther := env.Shard != "" && root != "" && root != env.Shard
-		if isOther || f.Code == reconcile.CodeOrphan || told[plan.Finding{Code: string(f.Code), File: f.File, Pointer: f.Pointer}] {
+		if isOther || f.Code == reconcile.CodeOrphan || told[plan.Finding{Code: f.Code, Place: plan.Place{File: f.File, Pointer: f.Pointer}}] {
 			continue
 		}
 		out = append(out, f.Reported())

@@ -46,7 +46,7 @@ type scene struct {
 	now      time.Time
 	mu       sync.Mutex
 	log      bytes.Buffer
-	findings []integration.Finding
+	findings []integration.Remark
 	deeds    []integration.Deed
 	approve  integration.Approvals
 	// reach replaces the simulated service.
@@ -129,7 +129,7 @@ func (s *scene) environment(base *cloudtest.World) integration.Environment {
 	env := integration.Environment{
 		Integration: s.name, Settings: rules.For(s.name), Query: s.Query(s.t), State: state.ReadOnly(s.state), Log: &s.log,
 		Now: func() time.Time { return s.now }, Endpoint: s.endpoint(false), Workers: 4, Approve: s.approve,
-		Report: func(f integration.Finding) {
+		Report: func(f integration.Remark) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.findings = append(s.findings, f)

@@ -11,7 +11,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/natives/native"
-	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A cluster is a cluster of the data.
@@ -101,14 +101,14 @@ func (c cluster) disables(name string) bool {
 }
 
 // codeCluster is the code of a cluster that cannot be used.
-const codeCluster reconcile.Code = "CLUSTER"
+const codeCluster plan.FindingCode = "CLUSTER"
 
 // place sets how the cluster of a part is reached. It returns what is wrong with the cluster.
-func (w *world) place(p *native.Part, name, self string) *reconcile.Finding {
+func (w *world) place(p *native.Part, name, self string) *plan.Finding {
 	c, ok := w.clusters[name]
 	p.Lease = "cluster/" + name
 	p.Target = c.ref()
-	f := &reconcile.Finding{Code: codeCluster, Severity: reconcile.Error, Place: reconcile.Place{File: c.Path}}
+	f := &plan.Finding{Code: codeCluster, Severity: plan.SeverityError, Place: plan.Place{File: c.Path}}
 	switch {
 	case !ok:
 		p.Target = integration.ClusterRef{Name: name}
@@ -120,7 +120,7 @@ func (w *world) place(p *native.Part, name, self string) *reconcile.Finding {
 		return nil
 	default:
 		f.Message = fmt.Sprintf("the cluster %q %s, so nothing is done there", name, c.problem())
-		f.Place.Pointer = c.pointer()
+		f.Pointer = c.pointer()
 	}
 	p.Skip = f.Message
 	return f
@@ -130,11 +130,11 @@ func (w *world) place(p *native.Part, name, self string) *reconcile.Finding {
 var namespaceName = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // unusable returns what is wrong with the name of a namespace, nil if nothing is.
-func (n namespace) unusable() *reconcile.Finding {
+func (n namespace) unusable() *plan.Finding {
 	if namespaceName.MatchString(n.Name) {
 		return nil
 	}
-	return &reconcile.Finding{Code: codeNamespace, Severity: reconcile.Error, Place: reconcile.Place{File: n.Path, Pointer: "/name"},
+	return &plan.Finding{Code: codeNamespace, Severity: plan.SeverityError, Place: plan.Place{File: n.Path, Pointer: "/name"},
 		Message: fmt.Sprintf("%.80q can be no namespace of Kubernetes, so nothing is done there; use lower-case letters, digits and dashes, at most 63", n.Name)}
 }
 

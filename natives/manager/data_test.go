@@ -207,7 +207,7 @@ func eachItem(d native.Desired, do func(native.Part, reconcile.Item)) {
 func told(d native.Desired) []string {
 	var out []string
 	for _, f := range d.Findings {
-		out = append(out, fmt.Sprintf("%s %s%s: %s", f.Code, f.Place.File, f.Place.Pointer, f.Message))
+		out = append(out, fmt.Sprintf("%s %s%s: %s", f.Code, f.File, f.Pointer, f.Message))
 	}
 	eachItem(d, func(_ native.Part, it reconcile.Item) {
 		if it.Mistake != (reconcile.Mistake{}) {

@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/natives/manager/render"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/settings"
 )
 
@@ -21,18 +22,18 @@ type builder struct {
 	pod       *render.PodTemplate
 	processes int // of all parts so far
 
-	findings []reconcile.Finding
+	findings []plan.Finding
 	told     map[toldAt]bool
 }
 
 // A toldAt is a finding that was told.
 type toldAt struct {
-	place   reconcile.Place
+	place   plan.Place
 	message string
 }
 
 // tell adds a finding, once.
-func (b *builder) tell(f reconcile.Finding) {
+func (b *builder) tell(f plan.Finding) {
 	at := toldAt{f.Place, f.Message}
 	if b.told[at] {
 		return
@@ -259,7 +260,7 @@ func (b *builder) checkDelete(own settings.Own) {
 	for i, key := range b.settings.Delete {
 		if !named[key] {
 			message := own.Mistake(fmt.Sprintf("no entry names %s any more; remove it here when its objects are gone, or say left_behind: delete", key), "delete", fmt.Sprint(i)).Error()
-			b.tell(reconcile.Finding{Code: codeDelete, Severity: reconcile.Warning, Message: message})
+			b.tell(plan.Finding{Code: codeDelete, Severity: plan.SeverityWarning, Message: message})
 		}
 	}
 }

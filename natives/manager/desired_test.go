@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 const exampleItems = exampleShard + "/"
@@ -43,7 +44,7 @@ func TestDesired(t *testing.T) {
 	if len(canary.Needs) > 0 || !canary.Body.(body).Await || !slices.Equal(sibling.Needs, []reconcile.Key{canary.Key}) || sibling.Body.(body).Await {
 		t.Errorf("got the canary %+v and its sibling %+v", canary, sibling)
 	}
-	if place := (reconcile.Place{File: terraformFile, Pointer: "/managed/0"}); sibling.Place != place {
+	if place := (plan.Place{File: terraformFile, Pointer: "/managed/0"}); sibling.Place != place {
 		t.Errorf("got the place %+v, want %+v", sibling.Place, place)
 	}
 	if meta := field(sibling.Body.(body).Object, "metadata"); meta["namespace"] != "reconcile-prod" {

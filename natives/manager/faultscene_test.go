@@ -175,7 +175,7 @@ func (r *rough) env(of runOf) integration.Environment {
 		Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterReader, error) {
 			return kube.Open(r.access(ref))
 		},
-		Report: func(f integration.Finding) {
+		Report: func(f integration.Remark) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			text := fmt.Sprintf("%s %s %s", f.Severity, f.Code, f.Message)

@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/natives/manager/render"
 	"github.com/app-sre/prcheck/natives/manifests"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A body is what an object should be: the body of an item.
@@ -44,7 +45,7 @@ func mistakeKey(shard, name string, number int) reconcile.Key {
 func mistakeItem(shard string, d *definition, m mistake, number int) reconcile.Item {
 	return reconcile.Item{
 		Key: mistakeKey(shard, d.Name, number), Body: body{Integration: d.Name},
-		Place:   reconcile.Place{File: d.Path, Pointer: m.pointer},
+		Place:   plan.Place{File: d.Path, Pointer: m.pointer},
 		Mistake: reconcile.Mistake{Code: m.code, Message: m.message},
 	}
 }
@@ -69,7 +70,7 @@ func (b *builder) items(g *group, values params) []reconcile.Item {
 	if g.service != "" {
 		o := inNamespace(render.Service(), g.namespace.Name)
 		out = append(out, reconcile.Item{Key: itemKey(shard, o), Body: body{Object: o}, Delete: g.service == serviceGoes,
-			Place: reconcile.Place{File: g.entries[0].definition.Path, Pointer: g.entries[0].pointer()}})
+			Place: plan.Place{File: g.entries[0].definition.Path, Pointer: g.entries[0].pointer()}})
 	}
 	return b.selfLast(out)
 }
@@ -131,7 +132,7 @@ func (b *builder) entryItems(g *group, e placed, values params) ([]reconcile.Ite
 			made.Object, made.Late = nameOf(made.Object), nil
 		}
 		items[i] = reconcile.Item{Key: itemKey(g.namespace.key(), o), Body: made, Delete: e.isDelete,
-			Place: reconcile.Place{File: e.definition.Path, Pointer: e.pointer()}}
+			Place: plan.Place{File: e.definition.Path, Pointer: e.pointer()}}
 	}
 	if e.isDelete {
 		return items, mistakes

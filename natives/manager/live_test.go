@@ -82,7 +82,7 @@ func (s *scene) env(t testing.TB, base *testData) integration.Environment {
 			}
 			return kube.Open(a)
 		},
-		Report: func(f integration.Finding) {
+		Report: func(f integration.Remark) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			text := fmt.Sprintf("%s %s %s%s %s", f.Severity, f.Code, f.File, f.Pointer, f.Message)

@@ -10,34 +10,35 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/manager/render"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // The codes of mistakes of entries.
 const (
-	codeSharding   reconcile.Code = "SHARDING"   // the integration cannot be divided
-	codeOverride   reconcile.Code = "OVERRIDE"   // an override has no effect
-	codeRender     reconcile.Code = "RENDER"     // its objects cannot be made
-	codeParameters reconcile.Code = "PARAMETERS" // parameters of an environment cannot be used
-	codeRef        reconcile.Code = "REF"        // a ref cannot be resolved
-	codeTemplate   reconcile.Code = "TEMPLATE"   // the template of pods cannot be used
-	codeCanary     reconcile.Code = "CANARY"     // the settings name a shard that does not exist
-	codeNamespace  reconcile.Code = "NAMESPACE"  // a namespace cannot be told from another
-	codeDelete     reconcile.Code = "DELETE_UNNAMED"
+	codeSharding   plan.FindingCode = "SHARDING"   // the integration cannot be divided
+	codeOverride   plan.FindingCode = "OVERRIDE"   // an override has no effect
+	codeRender     plan.FindingCode = "RENDER"     // its objects cannot be made
+	codeParameters plan.FindingCode = "PARAMETERS" // parameters of an environment cannot be used
+	codeRef        plan.FindingCode = "REF"        // a ref cannot be resolved
+	codeTemplate   plan.FindingCode = "TEMPLATE"   // the template of pods cannot be used
+	codeCanary     plan.FindingCode = "CANARY"     // the settings name a shard that does not exist
+	codeNamespace  plan.FindingCode = "NAMESPACE"  // a namespace cannot be told from another
+	codeDelete     plan.FindingCode = "DELETE_UNNAMED"
 )
 
 // A mistake says what is wrong with an entry or a definition, and where.
 type mistake struct {
-	code    reconcile.Code
+	code    plan.FindingCode
 	pointer string // from the root of the datafile
 	message string
 	warning bool
 }
 
 // finding returns the mistake as a finding about a datafile.
-func (m mistake) finding(file string) reconcile.Finding {
-	f := reconcile.Finding{Code: m.code, Severity: reconcile.Error, Place: reconcile.Place{File: file, Pointer: m.pointer}, Message: m.message}
+func (m mistake) finding(file string) plan.Finding {
+	f := plan.Finding{Code: m.code, Severity: plan.SeverityError, Place: plan.Place{File: file, Pointer: m.pointer}, Message: m.message}
 	if m.warning {
-		f.Severity = reconcile.Warning
+		f.Severity = plan.SeverityWarning
 	}
 	return f
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/app-sre/prcheck/natives/manager/render"
-	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // readTemplate reads the template of pods of the installation. It returns why nothing can be
@@ -26,7 +26,7 @@ func (b *builder) readTemplate() string {
 		all = many.Unwrap()
 	}
 	for _, one := range all {
-		b.tell(reconcile.Finding{Code: codeTemplate, Severity: reconcile.Error, Place: reconcile.Place{File: path},
+		b.tell(plan.Finding{Code: codeTemplate, Severity: plan.SeverityError, Place: plan.Place{File: path},
 			Message: one.Error() + "; nothing is deployed until the template of pods is correct"})
 	}
 	return "the template of pods " + path + " has mistakes"

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // An Object is an object of Kubernetes as decoded JSON. Its numbers are json.Number, int64 or
@@ -25,8 +25,8 @@ const InstanceLabel = "app.kubernetes.io/instance"
 
 // The codes of mistakes.
 const (
-	CodeConflict  reconcile.Code = "FIELD_CONFLICT"  // another field manager owns a field
-	CodeImmutable reconcile.Code = "IMMUTABLE_FIELD" // a field cannot be changed
+	CodeConflict  plan.FindingCode = "FIELD_CONFLICT"  // another field manager owns a field
+	CodeImmutable plan.FindingCode = "IMMUTABLE_FIELD" // a field cannot be changed
 )
 
 // A Kind is a kind of objects, with the resource by which a cluster knows it. Kinds that are not

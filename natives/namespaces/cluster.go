@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // An object is a namespace of a cluster, as far as it is looked at.
@@ -153,7 +154,7 @@ func compare(want reconcile.Item, is reconcile.Thing, _ reconcile.Record) (recon
 }
 
 // codeConflict is the code of a label or annotation that another manager owns.
-const codeConflict reconcile.Code = "FIELD_CONFLICT"
+const codeConflict plan.FindingCode = "FIELD_CONFLICT"
 
 // conflict returns the mistake that others own labels or annotations with other values than an entry
 // says: the server would refuse to set them.

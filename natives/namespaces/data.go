@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 const query = `{ namespaces: namespaces_v1 { path name delete managedByExternal clusterAdmin labels %s cluster {
@@ -121,11 +122,11 @@ func (c cluster) part(name, instance string) native.Part {
 var namePattern = lazyregexp.New(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 // codePattern is the code of a text with a wrong form.
-const codePattern reconcile.Code = "VAL_PATTERN"
+const codePattern plan.FindingCode = "VAL_PATTERN"
 
 // item returns the item of an entry.
 func (e entry) item() reconcile.Item {
-	it := reconcile.Item{Key: reconcile.Key(e.Cluster.Name + "/" + e.Name), Place: reconcile.Place{File: e.Path}}
+	it := reconcile.Item{Key: reconcile.Key(e.Cluster.Name + "/" + e.Name), Place: plan.Place{File: e.Path}}
 	if e.mistake != "" {
 		it.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: e.mistake}
 		return it

@@ -55,7 +55,7 @@ func (w *world) env(base, head integration.QueryFunc) integration.Environment {
 			w.tokens = append(w.tokens, ref.Token.Path)
 			return kube.Open(w.cluster.access(ref))
 		},
-		Report: func(f integration.Finding) {
+		Report: func(f integration.Remark) {
 			text := fmt.Sprintf("%s %s %s", f.Severity, f.Code, f.Message)
 			if f.Effect != nil {
 				text = fmt.Sprintf("%s %s", f.Effect.Kind, f.Effect.Subject)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A change holds what base says about the entries of head.
@@ -93,8 +94,7 @@ func (w *work) checkChange() {
 	}
 	d.Keys = slices.Sorted(maps.Keys(asked))
 	if refused := w.gate().Decide(d); refused.Code != "" {
-		w.find(reconcile.Finding{Code: refused.Code, Severity: reconcile.Error, Keys: refused.Keys,
-			Message: fmt.Sprintf("the change asks for %d deletions in all shards: %s", len(d.Keys), refused.Reason)})
+		w.find(reconcile.Finding{Finding: plan.Finding{Code: refused.Code, Severity: plan.SeverityError, Message: fmt.Sprintf("the change asks for %d deletions in all shards: %s", len(d.Keys), refused.Reason)}, Keys: refused.Keys})
 	}
 }
 

@@ -111,7 +111,7 @@ func TestUnconditional(t *testing.T) {
 		return native.Desired{Parts: []native.Part{{Skip: "it is switched off"}}}, nil
 	}})
 	var codes []string
-	err := n.DryRun(t.Context(), integration.Environment{Report: func(f integration.Finding) { codes = append(codes, f.Code) }})
+	err := n.DryRun(t.Context(), integration.Environment{Report: func(f integration.Remark) { codes = append(codes, string(f.Code)) }})
 	if err != nil || len(codes) != 1 || codes[0] != "NO_LOCK" {
 		t.Errorf("got %q, %v", codes, err)
 	}

@@ -23,7 +23,7 @@ func (w *work) check(ctx context.Context) error {
 			w.errors++
 		}
 		_, _ = fmt.Fprintln(w.env.Log, sanitize.Line(fmt.Sprintf("%s %s %s", f.Severity, f.Code, f.Message))) // the log is for people
-		w.env.Report(integration.Finding{Finding: f})
+		w.env.Report(integration.Remark{Finding: f})
 	}
 	return nil
 }

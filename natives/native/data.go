@@ -88,7 +88,7 @@ func (w *work) reportData(counts map[reconcile.Action]int) (unlooked int) {
 			if gap.What != plan.UnlookedRemoved { // these are counted already
 				unlooked += gap.Entries
 			}
-			w.env.Report(integration.Finding{Unlooked: &gap, Shard: u.part.Shard})
+			w.env.Report(integration.Remark{Unlooked: &gap, Shard: u.part.Shard})
 		}
 		if !w.hasBase {
 			continue
@@ -104,7 +104,7 @@ func (w *work) reportData(counts map[reconcile.Action]int) (unlooked int) {
 		}
 	}
 	if w.hasBase && w.head.DeleteLeft && !w.base.DeleteLeft {
-		w.env.Report(integration.Finding{Unlooked: &plan.Unlooked{What: plan.UnlookedRemoved, Code: string(codeLeft),
+		w.env.Report(integration.Remark{Unlooked: &plan.Unlooked{What: plan.UnlookedRemoved, Code: string(codeLeft),
 			Why: "the change lets a run delete the things of parts that left the data earlier, and nobody looked at them"}})
 	}
 	return unlooked

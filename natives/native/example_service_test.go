@@ -59,7 +59,7 @@ func Example() {
 	service := serve()
 	defer service.Close()
 	shelves := New(service.URL)
-	show := func(f integration.Finding) {
+	show := func(f integration.Remark) {
 		if f.Effect != nil {
 			fmt.Println(" ", f.Effect.Kind, f.Effect.Subject)
 		} else {
@@ -81,7 +81,7 @@ func Example() {
 		if err := shelves.DryRun(context.Background(), env); err != nil {
 			fmt.Println(err)
 		}
-		env.Report = func(integration.Finding) {}
+		env.Report = func(integration.Remark) {}
 		if err := shelves.Run(context.Background(), env, integration.Actors{Did: func(d integration.Deed) {
 			fmt.Println("done:", strings.TrimSpace(d.Action+" "+d.Key))
 		}}); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/settings"
 )
 
@@ -42,7 +43,7 @@ func New(service string) integration.Native {
 			}
 			part := native.Part{Shard: "all", Caller: "shop", Target: service}
 			for _, w := range answer.Warehouses {
-				it := reconcile.Item{Key: reconcile.Key(w.Name), Body: w.Shelves, Place: reconcile.Place{File: w.Path}}
+				it := reconcile.Item{Key: reconcile.Key(w.Name), Body: w.Shelves, Place: plan.Place{File: w.Path}}
 				if w.Shelves < 0 {
 					it.Mistake = reconcile.Mistake{Code: "VAL_RANGE", Message: "shelves must not be negative"}
 				}

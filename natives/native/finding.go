@@ -21,7 +21,7 @@ func (w *work) find(f reconcile.Finding) {
 	}
 	w.told[id] = true
 	old := w.isOld(f)
-	if f.Severity == reconcile.Error && !old {
+	if f.Severity == plan.SeverityError && !old {
 		w.errors++
 	}
 	message := f.Message
@@ -30,8 +30,8 @@ func (w *work) find(f reconcile.Finding) {
 	}
 	// The log has it as well: a failure on base is compared with it.
 	_, _ = fmt.Fprintln(w.env.Log, sanitize.Line(fmt.Sprintf("%s %s %s", f.Severity, f.Code, message)))
-	w.env.Report(integration.Finding{Finding: plan.Finding{
-		Code: string(f.Code), Severity: plan.Severity(f.Severity), File: f.Place.File, Pointer: f.Place.Pointer, Message: message, Old: old,
+	w.env.Report(integration.Remark{Finding: plan.Finding{
+		Code: f.Code, Severity: f.Severity, Place: f.Place, Message: message, Old: old,
 	}})
 }
 
@@ -40,7 +40,7 @@ func (w *work) find(f reconcile.Finding) {
 func identity(f reconcile.Finding) string {
 	file := ""
 	if len(f.Keys) == 0 {
-		file = f.Place.File
+		file = f.File
 	}
 	return text([]any{f.Code, f.Severity, f.Keys, f.Message, file})
 }
@@ -50,11 +50,11 @@ func placed(f reconcile.Finding) string {
 	if len(f.Keys) > 0 {
 		return identity(f)
 	}
-	return identity(f) + " " + f.Place.Pointer
+	return identity(f) + " " + f.Pointer
 }
 
 // noteOld notes findings of base.
-func (w *work) noteOld(found []reconcile.Finding) {
+func (w *work) noteOld(found ...reconcile.Finding) {
 	for _, f := range found {
 		if id := placed(f); !w.noted[id] {
 			w.noted[id] = true

@@ -6,13 +6,14 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A finding is an old one as often as base has it in the same file, also when it moved there. One about
 // entries is old wherever they stand.
 func TestOldFindings(t *testing.T) {
 	at := func(file, pointer string, keys ...reconcile.Key) reconcile.Finding {
-		return reconcile.Finding{Code: "X", Severity: reconcile.Error, Message: "wrong", Keys: keys, Place: reconcile.Place{File: file, Pointer: pointer}}
+		return reconcile.Finding{Finding: plan.Finding{Code: "X", Severity: plan.SeverityError, Message: "wrong", Place: plan.Place{File: file, Pointer: pointer}}, Keys: keys}
 	}
 	for _, tt := range []struct {
 		name       string
@@ -30,8 +31,8 @@ func TestOldFindings(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &work{told: map[string]bool{}, noted: map[string]bool{}, old: map[string]int{}, hasBase: true}
-			w.env = integration.Environment{Log: io.Discard, Report: func(integration.Finding) {}}
-			w.noteOld(tt.base)
+			w.env = integration.Environment{Log: io.Discard, Report: func(integration.Remark) {}}
+			w.noteOld(tt.base...)
 			for _, f := range tt.head {
 				w.find(f)
 			}

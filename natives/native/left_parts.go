@@ -89,7 +89,7 @@ func leaveAll(p *reconcile.Plan) {
 
 // reportLeft tells the things of a part that the data no longer have.
 func (w *work) reportLeft(u *unit) {
-	f := reconcile.Finding{Code: codeLeft, Severity: reconcile.Warning}
+	f := reconcile.Finding{Finding: plan.Finding{Code: codeLeft, Severity: plan.SeverityWarning}}
 	switch {
 	case u.lost != nil:
 		f.Keys = slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(u.begun, maps.Keys(u.input.Known)))))

@@ -84,7 +84,7 @@ type Desired struct {
 	// Callers are the keys of all running instances; nil if the data and the settings do not
 	// tell, and then every other caller counts as living.
 	Callers  []string
-	Findings []reconcile.Finding // mistakes of the data
+	Findings []plan.Finding // mistakes of the data
 	// Approvals are deletions that the data allow, beside those of the settings. Of a change
 	// those of base count, so that it cannot approve itself.
 	Approvals []reconcile.Approval

@@ -161,7 +161,7 @@ func (s *shelf) call(t *testing.T, base, head string, isDry bool, change func(*i
 	var said []string
 	env := integration.Environment{
 		Integration: "books", Query: answer(head), Now: func() time.Time { return time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC) }, Log: &log, Workers: 4,
-		Report: func(f integration.Finding) {
+		Report: func(f integration.Remark) {
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -170,7 +170,7 @@ func (s *shelf) call(t *testing.T, base, head string, isDry bool, change func(*i
 			case f.Unlooked != nil:
 				said = append(said, fmt.Sprintf("unlooked %s %s: %d entries", f.Unlooked.What, f.Unlooked.Part, f.Unlooked.Entries))
 			case f.Old:
-				said = append(said, "old "+f.Code)
+				said = append(said, "old "+string(f.Code))
 			default:
 				said = append(said, fmt.Sprintf("%s %s %s", f.Severity, f.Code, f.Message))
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/settings"
 )
 
@@ -26,7 +27,7 @@ func TestPlaceOfRemovedEntry(t *testing.T) {
 			var pointers []string
 			err = json.Unmarshal(raw, &pointers)
 			for _, pointer := range pointers {
-				p.Items = append(p.Items, reconcile.Item{Key: reconcile.Key("k" + pointer), Place: reconcile.Place{File: "/a.yml", Pointer: pointer}})
+				p.Items = append(p.Items, reconcile.Item{Key: reconcile.Key("k" + pointer), Place: plan.Place{File: "/a.yml", Pointer: pointer}})
 			}
 			return native.Desired{Parts: []native.Part{p}}, err
 		},
@@ -34,8 +35,8 @@ func TestPlaceOfRemovedEntry(t *testing.T) {
 	var got []string
 	env := integration.Environment{
 		Query: answer(`["/kept"]`), Base: answer(`["/kept", "", "/books/12", "/books/3/name", "/shelves/a~1b/delete"]`),
-		Report: func(f integration.Finding) {
-			if f.Code == string(reconcile.CodeOrphan) {
+		Report: func(f integration.Remark) {
+			if f.Code == reconcile.CodeOrphan {
 				got = append(got, f.File+f.Pointer)
 			}
 		},

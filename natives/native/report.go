@@ -15,13 +15,13 @@ import (
 // reportFindings reports what people must know.
 func (w *work) reportFindings() {
 	for _, f := range w.head.Findings {
-		w.find(f)
+		w.find(reconcile.Finding{Finding: f})
 	}
 	if len(w.head.Parts) == 0 {
-		w.find(reconcile.Finding{Code: codeEmpty, Severity: reconcile.Error, Message: "the data name nothing to work on"})
+		w.find(reconcile.Finding{Finding: plan.Finding{Code: codeEmpty, Severity: plan.SeverityError, Message: "the data name nothing to work on"}})
 	}
 	if w.Unconditional {
-		w.find(reconcile.Finding{Code: codeNoLock, Severity: reconcile.Note, Message: "the system has no conditional writes: what somebody else changes at the same moment may be overwritten"})
+		w.find(reconcile.Finding{Finding: plan.Finding{Code: codeNoLock, Severity: plan.SeverityNote, Message: "the system has no conditional writes: what somebody else changes at the same moment may be overwritten"}})
 	}
 	for _, u := range w.units {
 		if u.isLeft {
@@ -36,16 +36,16 @@ func (w *work) reportFindings() {
 			}
 		case u.plan != nil:
 			for _, f := range u.plan.Findings {
-				if !w.env.Approve.Adopt || f.Severity == reconcile.Error {
+				if !w.env.Approve.Adopt || f.Severity == plan.SeverityError {
 					w.find(finished(f))
 				}
 			}
 			for _, err := range u.input.Errors {
-				severity := reconcile.Error
+				severity := plan.SeverityError
 				if u.isLeft && !w.head.DeleteLeft {
-					severity = reconcile.Warning
+					severity = plan.SeverityWarning
 				}
-				w.find(reconcile.Finding{Code: reconcile.CodeIncomplete, Severity: severity, Message: inPart(u.part, "not everything could be read: "+err.Error())})
+				w.find(reconcile.Finding{Finding: plan.Finding{Code: reconcile.CodeIncomplete, Severity: severity, Message: inPart(u.part, "not everything could be read: "+err.Error())}})
 			}
 		default:
 			w.reportUnasked(u)
@@ -55,9 +55,9 @@ func (w *work) reportFindings() {
 
 // unreachable returns the finding that a target could not be asked.
 func (w *work) unreachable(u *unit) reconcile.Finding {
-	f := reconcile.Finding{Code: codeTarget, Severity: reconcile.Error, Message: u.err.Error()}
+	f := reconcile.Finding{Finding: plan.Finding{Code: codeTarget, Severity: plan.SeverityError, Message: u.err.Error()}}
 	if w.mayBeOffline() {
-		f.Severity = reconcile.Warning
+		f.Severity = plan.SeverityWarning
 		f.Message = fmt.Sprintf("%d entries are checked by the data alone, and not compared with what is there: %v", len(u.part.Items), u.err)
 	}
 	return f
@@ -68,7 +68,7 @@ func (w *work) mayBeOffline() bool { return w.Offline && w.env.Base != nil }
 
 // finished gives a code to the finding that an entry can be removed.
 func finished(f reconcile.Finding) reconcile.Finding {
-	if f.Code == "" && f.Severity == reconcile.Note {
+	if f.Code == "" && f.Severity == plan.SeverityNote {
 		f.Code = codeFinished
 	}
 	return f
@@ -87,7 +87,7 @@ func (w *work) reportUnasked(u *unit) {
 	if len(u.part.Items)+len(u.removed) == 0 || u.isGone {
 		return
 	}
-	f := reconcile.Finding{Code: codeUntrusted, Severity: reconcile.Note}
+	f := reconcile.Finding{Finding: plan.Finding{Code: codeUntrusted, Severity: plan.SeverityNote}}
 	f.Message = fmt.Sprintf("%d entries are not compared with what is there: %v", len(u.part.Items)+len(u.removed), integration.ErrUntrusted)
 	if u.part.Skip != "" {
 		f.Code, f.Message = codeSkipped, fmt.Sprintf("%d entries are left out: %s", len(u.part.Items), u.part.Skip)
@@ -167,7 +167,7 @@ func describeCounts(counts map[reconcile.Action]int, errors, unlooked int) strin
 
 func (w *work) reportStep(u *unit, s reconcile.Step) {
 	if _, ok := effects[s.Action]; !ok {
-		isTold := w.told[identity(reconcile.Finding{Code: s.Code, Severity: reconcile.Error, Keys: []reconcile.Key{s.Key}, Message: s.Reason})]
+		isTold := w.told[identity(reconcile.Finding{Finding: plan.Finding{Code: s.Code, Severity: plan.SeverityError, Message: s.Reason}, Keys: []reconcile.Key{s.Key}})]
 		if s.Action == reconcile.Blocked && !isTold {
 			w.say(fmt.Sprintf("blocked %s: %s", s.Key, s.Reason))
 		}
@@ -191,8 +191,8 @@ func (w *work) announce(u *unit, s reconcile.Step, e plan.Effect) {
 		}
 		w.say(line)
 	}
-	w.env.Report(integration.Finding{
-		Finding: plan.Finding{Severity: plan.SeverityNote, File: s.Place.File, Pointer: s.Place.Pointer, Message: s.Reason},
+	w.env.Report(integration.Remark{
+		Finding: plan.Finding{Severity: plan.SeverityNote, Place: s.Place, Message: s.Reason},
 		Effect:  &e,
 		Action:  string(s.Action), Shard: u.part.Shard,
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/settings"
 )
 
@@ -52,10 +53,9 @@ type itemState struct {
 }
 
 type findingText struct {
-	Code     reconcile.Code     `json:"code"`
-	Severity reconcile.Severity `json:"severity"`
-	Keys     []reconcile.Key    `json:"keys"`
-	Message  string             `json:"message"`
+	Code     plan.FindingCode `json:"code"`
+	Severity plan.Severity    `json:"severity"`
+	Message  string           `json:"message"`
 }
 
 type approvalText struct {
@@ -80,7 +80,7 @@ func (m made) DesiredState(ctx context.Context, query integration.QueryFunc, it 
 		return cmp.Or(strings.Compare(a.Shard, b.Shard), strings.Compare(a.Caller, b.Caller), strings.Compare(a.At, b.At))
 	})
 	for _, f := range d.Findings {
-		out.Findings = append(out.Findings, findingText{f.Code, f.Severity, f.Keys, f.Message})
+		out.Findings = append(out.Findings, findingText{f.Code, f.Severity, f.Message})
 	}
 	slices.SortFunc(out.Findings, func(a, b findingText) int { return strings.Compare(text(a), text(b)) })
 	for _, a := range d.Approvals {

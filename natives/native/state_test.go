@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/settings"
 )
 
@@ -32,8 +33,8 @@ func TestDesiredState(t *testing.T) {
 		}
 		return string(raw)
 	}
-	finding := func(s reconcile.Severity, m string) reconcile.Finding {
-		return reconcile.Finding{Severity: s, Message: m}
+	finding := func(s plan.Severity, m string) plan.Finding {
+		return plan.Finding{Severity: s, Message: m}
 	}
 	part := func(items ...reconcile.Item) native.Desired {
 		return native.Desired{Parts: []native.Part{{Items: items}}}
@@ -44,11 +45,11 @@ func TestDesiredState(t *testing.T) {
 	}{
 		"callers that are not known": {native.Desired{}, native.Desired{Callers: []string{}}, false},
 		"order of callers":           {native.Desired{Callers: []string{"a", "b"}}, native.Desired{Callers: []string{"b", "a"}}, true},
-		"severity":                   {native.Desired{Findings: []reconcile.Finding{finding("note", "x")}}, native.Desired{Findings: []reconcile.Finding{finding("error", "x")}}, false},
-		"order of findings": {native.Desired{Findings: []reconcile.Finding{finding("note", "x"), finding("note", "y")}},
-			native.Desired{Findings: []reconcile.Finding{finding("note", "y"), finding("note", "x")}}, true},
+		"severity":                   {native.Desired{Findings: []plan.Finding{finding("note", "x")}}, native.Desired{Findings: []plan.Finding{finding("error", "x")}}, false},
+		"order of findings": {native.Desired{Findings: []plan.Finding{finding("note", "x"), finding("note", "y")}},
+			native.Desired{Findings: []plan.Finding{finding("note", "y"), finding("note", "x")}}, true},
 		"order of items": {part(reconcile.Item{Key: "a"}, reconcile.Item{Key: "b"}), part(reconcile.Item{Key: "b"}, reconcile.Item{Key: "a"}), true},
-		"place":          {part(reconcile.Item{Key: "a"}), part(reconcile.Item{Key: "a", Place: reconcile.Place{File: "/a.yml"}}), true},
+		"place":          {part(reconcile.Item{Key: "a"}), part(reconcile.Item{Key: "a", Place: plan.Place{File: "/a.yml"}}), true},
 		"delete":         {part(reconcile.Item{Key: "a"}), part(reconcile.Item{Key: "a", Delete: true}), false},
 		"protected":      {part(reconcile.Item{Key: "a"}), part(reconcile.Item{Key: "a", Protected: true}), false},
 		"recover":        {part(reconcile.Item{Key: "a"}), part(reconcile.Item{Key: "a", Recover: true}), false},

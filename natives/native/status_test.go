@@ -36,7 +36,7 @@ func TestStatusOfUnreadThings(t *testing.T) {
 		}
 		env := integration.Environment{Integration: "books",
 			Query: answer(`{"north": {"north-a": "Atlas", "north-b": "Bible"}}`), Log: io.Discard, Workers: 1,
-			Report: func(integration.Finding) {}}
+			Report: func(integration.Remark) {}}
 		got, err := s.books().(integration.StatusReader).Status(t.Context(), env)
 		said := ""
 		if err != nil {

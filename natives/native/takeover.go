@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // onlyTaken leaves the steps that take things of another version of the integration, those that mark
@@ -24,13 +25,12 @@ func (w *work) onlyTaken(u *unit) {
 	}
 	u.plan.Findings = slices.DeleteFunc(u.plan.Findings, func(f reconcile.Finding) bool {
 		isAbout := func(k reconcile.Key) bool { return isTaken[k] }
-		return f.Severity != reconcile.Error && !slices.ContainsFunc(f.Keys, isAbout)
+		return f.Severity != plan.SeverityError && !slices.ContainsFunc(f.Keys, isAbout)
 	})
 	u.plan.Deletions.Keys, u.plan.Refused = nil, reconcile.Refusal{}
 	for _, t := range u.input.Current {
 		if _, isNamed := w.home[t.Key]; !isNamed && t.Mark.Integration == w.env.Integration && t.Mark.Version != "" {
-			u.plan.Findings = append(u.plan.Findings, reconcile.Finding{Code: codeLeftByPeer, Severity: reconcile.Note, Keys: []reconcile.Key{t.Key},
-				Message: "another version of the integration made it, and no entry names it: it stays as it is"})
+			u.plan.Findings = append(u.plan.Findings, reconcile.Finding{Finding: plan.Finding{Code: codeLeftByPeer, Severity: plan.SeverityNote, Message: "another version of the integration made it, and no entry names it: it stays as it is"}, Keys: []reconcile.Key{t.Key}})
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // try asks the systems whether they would do what is to be created and changed, if the settings
@@ -18,7 +19,7 @@ func (w *work) try(ctx context.Context) {
 		return // nothing was compared
 	}
 	if w.env.Trial == nil {
-		w.find(reconcile.Finding{Code: codeTried, Severity: reconcile.Note, Message: readsAlone})
+		w.find(reconcile.Finding{Finding: plan.Finding{Code: codeTried, Severity: plan.SeverityNote, Message: readsAlone}})
 		return
 	}
 	var tried, untried atomic.Int64
@@ -33,7 +34,7 @@ func (w *work) try(ctx context.Context) {
 	case n > 0:
 		message += fmt.Sprintf(", but for %d steps that cannot be tried", n)
 	}
-	w.find(reconcile.Finding{Code: codeTried, Severity: reconcile.Note, Message: message})
+	w.find(reconcile.Finding{Finding: plan.Finding{Code: codeTried, Severity: plan.SeverityNote, Message: message}})
 }
 
 // ErrNotTried says that a system cannot try a step.
@@ -71,6 +72,6 @@ func (w *work) tryUnit(ctx context.Context, u *unit, workers int, tried, untried
 		}
 		s := steps[i]
 		s.Action, s.Code, s.Reason = reconcile.Blocked, codeTried, "the server refuses it: "+err.Error()
-		u.plan.Findings = append(u.plan.Findings, reconcile.Finding{Code: codeTried, Severity: reconcile.Error, Keys: []reconcile.Key{s.Key}, Place: s.Place, Message: s.Reason, OfThing: true})
+		u.plan.Findings = append(u.plan.Findings, reconcile.Finding{Finding: plan.Finding{Code: codeTried, Severity: plan.SeverityError, Place: s.Place, Message: s.Reason}, Keys: []reconcile.Key{s.Key}, OfThing: true})
 	}
 }

@@ -15,16 +15,16 @@ import (
 
 // The codes of findings that are made here.
 const (
-	codeNoLock     reconcile.Code = "NO_LOCK"         // two who write at once may overwrite each other
-	codeEmpty      reconcile.Code = "EMPTY"           // there is nothing to work on
-	codeUntrusted  reconcile.Code = "NEW_TARGET"      // the change alters how a target is reached
-	codeSkipped    reconcile.Code = "LEFT_OUT"        // the data leave a part out
-	codeTarget     reconcile.Code = "UNREACHABLE"     // a target could not be read
-	codeTried      reconcile.Code = "TRIED"           // how a dry run asked, and what the server refused
-	codeLeft       reconcile.Code = "LEFT_BEHIND"     // things of a part that left the data
-	codeLeftByPeer reconcile.Code = "LEFT_BY_PEER"    // things of another version that no entry names
-	codeFinished   reconcile.Code = "FINISHED"        // an entry can be removed
-	codeBase       reconcile.Code = "BASE_UNREADABLE" // the data of base cannot be read
+	codeNoLock     plan.FindingCode = "NO_LOCK"         // two who write at once may overwrite each other
+	codeEmpty      plan.FindingCode = "EMPTY"           // there is nothing to work on
+	codeUntrusted  plan.FindingCode = "NEW_TARGET"      // the change alters how a target is reached
+	codeSkipped    plan.FindingCode = "LEFT_OUT"        // the data leave a part out
+	codeTarget     plan.FindingCode = "UNREACHABLE"     // a target could not be read
+	codeTried      plan.FindingCode = "TRIED"           // how a dry run asked, and what the server refused
+	codeLeft       plan.FindingCode = "LEFT_BEHIND"     // things of a part that left the data
+	codeLeftByPeer plan.FindingCode = "LEFT_BY_PEER"    // things of another version that no entry names
+	codeFinished   plan.FindingCode = "FINISHED"        // an entry can be removed
+	codeBase       plan.FindingCode = "BASE_UNREADABLE" // the data of base cannot be read
 )
 
 // A work is one dry run or one run.
@@ -80,7 +80,7 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 	}
 	if env.Base != nil {
 		if w.base, err = m.Desired(ctx, env.Base, env.Settings); err != nil {
-			w.find(reconcile.Finding{Code: codeBase, Severity: reconcile.Warning, Message: "the desired state of base cannot be read, so no target is asked: " + err.Error()})
+			w.find(reconcile.Finding{Finding: plan.Finding{Code: codeBase, Severity: plan.SeverityWarning, Message: "the desired state of base cannot be read, so no target is asked: " + err.Error()}})
 		}
 		w.hasBase = err == nil
 	}
@@ -91,9 +91,11 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 	w.base = w.base.withMistakes()
 	w.head = w.head.reachedBy(w.base)
 	w.change, w.home = newChange(w.base, w.head), home(w.base, w.head)
-	w.noteOld(w.base.Findings)
+	for _, f := range w.base.Findings {
+		w.noteOld(reconcile.Finding{Finding: f})
+	}
 	for _, p := range w.base.Parts {
-		w.noteOld(w.offline(p))
+		w.noteOld(w.offline(p)...)
 	}
 	w.addUnits()
 	if err := w.addLeft(ctx); err != nil {
@@ -127,7 +129,7 @@ func (d Desired) check() error {
 // there.
 func (w *work) offline(p Part) []reconcile.Finding {
 	made := reconcile.Make(reconcile.Input{Owner: w.owner(p), Class: w.Class, Desired: p.Items, Compare: w.Compare})
-	return slices.DeleteFunc(made.Findings, func(f reconcile.Finding) bool { return f.Severity != reconcile.Error })
+	return slices.DeleteFunc(made.Findings, func(f reconcile.Finding) bool { return f.Severity != plan.SeverityError })
 }
 
 // addUnits finds the parts to work on. The target of a part may be asked if base has it, or if

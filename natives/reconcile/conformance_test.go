@@ -12,6 +12,7 @@ import (
 
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // never compares items that must not be compared.
@@ -46,7 +47,7 @@ type ownershipCase struct {
 		Owner string
 		Act   bool
 		Mark  bool
-		Error reconcile.Code
+		Error plan.FindingCode
 	}
 }
 
@@ -124,7 +125,7 @@ type gateCase struct {
 	}
 	Expected struct {
 		Allowed, Refused json.RawMessage
-		Code             reconcile.Code
+		Code             plan.FindingCode
 		WouldRefuse      json.RawMessage `json:"would_refuse"`
 		Exit             int
 		Error            string
@@ -132,7 +133,7 @@ type gateCase struct {
 }
 
 // approvalWords are the words of the cases for mistakes of approvals.
-var approvalWords = map[string]reconcile.Code{"VAL_PATTERN": reconcile.CodeApproval}
+var approvalWords = map[string]plan.FindingCode{"VAL_PATTERN": reconcile.CodeApproval}
 
 // checkPlan makes a plan with the deletions of a case, some of which are protected, and compares what it refuses.
 func (c gateCase) checkPlan(t *testing.T, g reconcile.Gate) {
@@ -149,7 +150,7 @@ func (c gateCase) checkPlan(t *testing.T, g reconcile.Gate) {
 	}
 	p := reconcile.Make(input)
 	removed := 0
-	var codes []reconcile.Code
+	var codes []plan.FindingCode
 	for _, s := range p.Steps {
 		if s.Action == reconcile.Remove {
 			removed++
@@ -239,8 +240,8 @@ type flowCase struct {
 	}
 	Expected struct {
 		Action  reconcile.Action
-		Error   reconcile.Code
-		Warning reconcile.Code
+		Error   plan.FindingCode
+		Warning plan.FindingCode
 		Then    string // what people may do, for people
 	}
 }
@@ -278,8 +279,8 @@ func TestDeleteFlow(t *testing.T) {
 		if c.Expected.Action != "" && c.Expected.Error == "" && s.Action != c.Expected.Action {
 			t.Errorf("the step is %+v, want %q", s, c.Expected.Action)
 		}
-		for severity, want := range map[reconcile.Severity]reconcile.Code{reconcile.Error: c.Expected.Error, reconcile.Warning: c.Expected.Warning} {
-			got := reconcile.Code("")
+		for severity, want := range map[plan.Severity]plan.FindingCode{plan.SeverityError: c.Expected.Error, plan.SeverityWarning: c.Expected.Warning} {
+			got := plan.FindingCode("")
 			for _, f := range p.Findings {
 				if f.Severity == severity {
 					got = f.Code
@@ -306,7 +307,7 @@ type orderCase struct {
 	}
 	Expected struct {
 		Apply, Delete [][]reconcile.Key
-		Error         reconcile.Code
+		Error         plan.FindingCode
 		Cycle, IDs    []reconcile.Key
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/app-sre/prcheck/plan"
 )
 
 // Limits say how many things may be deleted in one run. The zero value allows nothing above
@@ -25,7 +27,7 @@ func DefaultLimits() Limits { return Limits{Max: 10, Percent: 20, Floor: 3} }
 type Approval struct {
 	Key   Key
 	Until string // as 2006-01-02; the day counts
-	Place Place
+	Place plan.Place
 }
 
 // A Gate decides whether the deletions of a run may be done. It takes all of them or none.
@@ -64,7 +66,7 @@ func (d Deletions) Digest() string {
 
 // A Refusal says why deletions are not done. The zero value is no refusal.
 type Refusal struct {
-	Code   Code
+	Code   plan.FindingCode
 	Reason string
 	Keys   []Key // the deletions that are refused
 }
@@ -122,8 +124,7 @@ func (g Gate) findings() []Finding {
 	var out []Finding
 	for _, a := range g.Approvals {
 		if _, err := time.Parse(time.DateOnly, a.Until); err != nil {
-			out = append(out, Finding{Code: CodeApproval, Severity: Error, Keys: []Key{a.Key}, Place: a.Place,
-				Message: fmt.Sprintf("the approval of a deletion ends at %.40q, which is no date such as 2026-12-31", strings.ToValidUTF8(a.Until, "?"))})
+			out = append(out, Finding{Finding: plan.Finding{Code: CodeApproval, Severity: plan.SeverityError, Place: a.Place, Message: fmt.Sprintf("the approval of a deletion ends at %.40q, which is no date such as 2026-12-31", strings.ToValidUTF8(a.Until, "?"))}, Keys: []Key{a.Key}})
 		}
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A gate says in words why it refuses. The limits themselves are still allowed.
@@ -90,7 +91,7 @@ func TestDuplicates(t *testing.T) {
 	} {
 		in := reconcile.Input{Owner: reconcile.Owner{Integration: "x", Caller: "a"}, Class: reconcile.Blind, Compare: never}
 		for _, file := range tt.files {
-			in.Desired = append(in.Desired, reconcile.Item{Key: "k", Place: reconcile.Place{File: file}})
+			in.Desired = append(in.Desired, reconcile.Item{Key: "k", Place: plan.Place{File: file}})
 		}
 		p := reconcile.Make(in)
 		if len(p.Steps) != 1 || p.Steps[0].Action != reconcile.Blocked || p.Steps[0].Reason != tt.want || len(p.Findings) != 1 || p.Findings[0].Message != tt.want {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 var (
@@ -52,7 +53,7 @@ func TestCannotBeCompared(t *testing.T) {
 		}
 	}
 	if !p.Failed() || !slices.ContainsFunc(p.Findings, func(f reconcile.Finding) bool {
-		return f.Code == reconcile.CodeCompare && f.Severity == reconcile.Error && slices.Equal(f.Keys, []reconcile.Key{"odd"})
+		return f.Code == reconcile.CodeCompare && f.Severity == plan.SeverityError && slices.Equal(f.Keys, []reconcile.Key{"odd"})
 	}) {
 		t.Errorf("the findings are %+v", p.Findings)
 	}
@@ -277,7 +278,7 @@ func TestFilesOfDuplicates(t *testing.T) {
 	for n, want := range map[int]string{1: "1 entries", 3: "3 entries have this key: /0.yml, /1.yml, /2.yml", 4: "4 entries have this key: /0.yml, /1.yml, /2.yml, and 1 more"} {
 		in := reconcile.Input{Owner: owner, Class: reconcile.Listing, Compare: never}
 		for i := range n {
-			in.Desired = append(in.Desired, reconcile.Item{Key: "k", Place: reconcile.Place{File: fmt.Sprintf("/%d.yml", i)}})
+			in.Desired = append(in.Desired, reconcile.Item{Key: "k", Place: plan.Place{File: fmt.Sprintf("/%d.yml", i)}})
 		}
 		got := ""
 		for _, f := range reconcile.Make(in).Findings {

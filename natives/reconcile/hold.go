@@ -3,6 +3,8 @@ package reconcile
 import (
 	"fmt"
 	"slices"
+
+	"github.com/app-sre/prcheck/plan"
 )
 
 // holdCycles blocks items that wait for each other.
@@ -19,7 +21,7 @@ func (m *maker) holdCycles(desired []Item) {
 		for _, k := range circle {
 			m.block(items[k], CodeCycle, reason, "")
 		}
-		m.find(Finding{Code: CodeCycle, Severity: Error, Keys: circle, Place: items[circle[0]].Place, Message: reason})
+		m.find(Finding{Finding: plan.Finding{Code: CodeCycle, Severity: plan.SeverityError, Place: items[circle[0]].Place, Message: reason}, Keys: circle})
 	}
 }
 
@@ -43,7 +45,7 @@ func (m *maker) holdParents() {
 			continue
 		}
 		s.Action, s.Code, s.Reason = Blocked, CodeDeleteWithChild, fmt.Sprintf("%q needs it and stays", users[k][i])
-		m.find(Finding{Code: CodeDeleteWithChild, Severity: Error, Keys: []Key{k, users[k][i]}, Place: s.Place, Message: fmt.Sprintf("it must go, but %q needs it and stays", users[k][i])})
+		m.find(Finding{Finding: plan.Finding{Code: CodeDeleteWithChild, Severity: plan.SeverityError, Place: s.Place, Message: fmt.Sprintf("it must go, but %q needs it and stays", users[k][i])}, Keys: []Key{k, users[k][i]}})
 		queue = slices.Concat(queue, s.Needs, []Key{s.Thing.Parent})
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A Key identifies an item and its thing for ever. It does not depend on the position of an
@@ -15,15 +17,15 @@ type Key string
 // An Item says what a thing should be.
 type Item struct {
 	Key       Key
-	Body      any    // what it should be; only [Compare] and the [Doer] look into it
-	Needs     []Key  // items that must exist before it
-	After     []Key  // items that come before it, also if they fail
-	Delete    bool   // the thing must go
-	Protected bool   // the thing must not be deleted or replaced
-	Recover   bool   // a deleted thing that the system still keeps may be brought back
-	Policy    Policy // what may be done with the thing
-	Claim     Claim  // by the settings of base
-	Place     Place  // of the entry in the data
+	Body      any        // what it should be; only [Compare] and the [Doer] look into it
+	Needs     []Key      // items that must exist before it
+	After     []Key      // items that come before it, also if they fail
+	Delete    bool       // the thing must go
+	Protected bool       // the thing must not be deleted or replaced
+	Recover   bool       // a deleted thing that the system still keeps may be brought back
+	Policy    Policy     // what may be done with the thing
+	Claim     Claim      // by the settings of base
+	Place     plan.Place // of the entry in the data
 	// Mistake says why the entry cannot be used. Its thing is left as it is.
 	Mistake Mistake
 	// HowToAdopt says what to do if its thing is there and belongs to nobody, for people.
@@ -35,14 +37,8 @@ func (it *Item) before() []Key { return slices.Concat(it.Needs, it.After) }
 
 // A Mistake is what is wrong with an entry. The zero value is no mistake.
 type Mistake struct {
-	Code    Code   `json:"code,omitempty"`
-	Message string `json:"message,omitempty"`
-}
-
-// A Place is where an entry stands in the data.
-type Place struct {
-	File    string `json:"file,omitempty"`
-	Pointer string `json:"pointer,omitempty"` // JSON pointer
+	Code    plan.FindingCode `json:"code,omitempty"`
+	Message string           `json:"message,omitempty"`
 }
 
 // A Thing is what is there.
@@ -109,47 +105,31 @@ const (
 	Blind   Class = "blind"
 )
 
-// A Code is the kind of a finding, a contract with programs.
-type Code string
-
 // The codes.
 const (
-	CodeDuplicate       Code = "DUPLICATE"             // one key twice in the data
-	CodeCycle           Code = "DEPENDENCY_CYCLE"      // items need each other
-	CodeDeleteWithChild Code = "DELETE_WITH_CHILD"     // a thing must go, and another one that needs it must stay
-	CodeNotAdopted      Code = "NOT_ADOPTED"           // the thing has no mark and is not known to be ours
-	CodeOwnedByOther    Code = "OWNED_BY_OTHER"        // another owner has the thing
-	CodeOrphan          Code = "ORPHAN"                // nobody names the thing any more, and it stays
-	CodeProtected       Code = "PROTECTED"             // the thing must not be deleted
-	CodePolicy          Code = "POLICY"                // the policy of the item does not allow it
-	CodeSoftDeleted     Code = "SOFT_DELETED"          // the system keeps a deleted thing of this key
-	CodeIncomplete      Code = "INCOMPLETE"            // not all was read
-	CodeEmpty           Code = "EMPTY_DESIRED"         // nothing is desired
-	CodeTooMany         Code = "TOO_MANY_DELETES"      // more deletions than the limits allow
-	CodeDelete          Code = "DELETE"                // deletions are off, and this one is not approved
-	CodeCompare         Code = "COMPARE"               // item and thing cannot be compared
-	CodeType            Code = "VAL_TYPE"              // a value of the data has another type
-	CodeKept            Code = "KEPT"                  // whoever read the thing says that it stays as it is
-	CodeApproval        Code = "APPROVAL_WITHOUT_DATE" // an approval says no date until which it holds
+	CodeDuplicate       plan.FindingCode = "DUPLICATE"             // one key twice in the data
+	CodeCycle           plan.FindingCode = "DEPENDENCY_CYCLE"      // items need each other
+	CodeDeleteWithChild plan.FindingCode = "DELETE_WITH_CHILD"     // a thing must go, and another one that needs it must stay
+	CodeNotAdopted      plan.FindingCode = "NOT_ADOPTED"           // the thing has no mark and is not known to be ours
+	CodeOwnedByOther    plan.FindingCode = "OWNED_BY_OTHER"        // another owner has the thing
+	CodeOrphan          plan.FindingCode = "ORPHAN"                // nobody names the thing any more, and it stays
+	CodeProtected       plan.FindingCode = "PROTECTED"             // the thing must not be deleted
+	CodePolicy          plan.FindingCode = "POLICY"                // the policy of the item does not allow it
+	CodeSoftDeleted     plan.FindingCode = "SOFT_DELETED"          // the system keeps a deleted thing of this key
+	CodeIncomplete      plan.FindingCode = "INCOMPLETE"            // not all was read
+	CodeEmpty           plan.FindingCode = "EMPTY_DESIRED"         // nothing is desired
+	CodeTooMany         plan.FindingCode = "TOO_MANY_DELETES"      // more deletions than the limits allow
+	CodeDelete          plan.FindingCode = "DELETE"                // deletions are off, and this one is not approved
+	CodeCompare         plan.FindingCode = "COMPARE"               // item and thing cannot be compared
+	CodeType            plan.FindingCode = "VAL_TYPE"              // a value of the data has another type
+	CodeKept            plan.FindingCode = "KEPT"                  // whoever read the thing says that it stays as it is
+	CodeApproval        plan.FindingCode = "APPROVAL_WITHOUT_DATE" // an approval says no date until which it holds
 )
 
-// A Severity says how bad a finding is. An Error fails the run.
-type Severity string
-
-// The severities.
-const (
-	Error   Severity = "error"
-	Warning Severity = "warning"
-	Note    Severity = "note"
-)
-
-// A Finding is something that people must know.
+// A Finding is a finding about things, or about a whole run.
 type Finding struct {
-	Code     Code     `json:"code,omitempty"`
-	Severity Severity `json:"severity"`
-	Keys     []Key    `json:"keys,omitempty"`
-	Place    Place    `json:"place,omitzero"`
-	Message  string   `json:"message"`
+	plan.Finding
+	Keys []Key `json:"keys,omitempty"` // that it is about
 	// OfThing tells that the finding depends on nothing but the entry and its thing, so that it
 	// is there without a change that does not touch the entry.
 	OfThing bool `json:"-"`

@@ -3,6 +3,8 @@ package reconcile
 import (
 	"cmp"
 	"fmt"
+
+	"github.com/app-sre/prcheck/plan"
 )
 
 // planItem adds the step for an entry of the data.
@@ -24,7 +26,7 @@ func (m *maker) planItem(it *Item) {
 	wish := Wish{Known: known, Desired: !it.Delete, Claim: it.Claim}
 	if reason, kept := m.in.Kept[it.Key]; kept {
 		m.step(Step{Key: it.Key, Action: None, Code: CodeKept, Reason: reason, Item: it, Thing: at})
-		m.find(Finding{Code: CodeKept, Severity: Note, Keys: []Key{it.Key}, Place: it.Place, Message: "it stays as it is: " + reason})
+		m.find(Finding{Finding: plan.Finding{Code: CodeKept, Severity: plan.SeverityNote, Place: it.Place, Message: "it stays as it is: " + reason}, Keys: []Key{it.Key}})
 		return
 	}
 	switch {
@@ -70,7 +72,7 @@ func (m *maker) planGone(it *Item, known bool) {
 	}
 	m.finished = append(m.finished, it.Key)
 	m.step(Step{Key: it.Key, Action: action, Reason: "already deleted: the entry can be removed", Item: it})
-	m.find(Finding{Severity: Note, Keys: []Key{it.Key}, Place: it.Place, Message: "it is deleted: the entry can be removed"})
+	m.find(Finding{Finding: plan.Finding{Severity: plan.SeverityNote, Place: it.Place, Message: "it is deleted: the entry can be removed"}, Keys: []Key{it.Key}})
 }
 
 // planRemoval plans an entry that says delete and whose thing is there.
@@ -129,10 +131,10 @@ func (m *maker) planChange(it *Item, thing Thing, last Record, wish Wish) {
 	}
 	m.step(s)
 	for _, text := range d.Warnings {
-		m.find(Finding{Severity: Warning, Keys: []Key{it.Key}, Place: it.Place, Message: text, OfThing: true})
+		m.find(Finding{Finding: plan.Finding{Severity: plan.SeverityWarning, Place: it.Place, Message: text}, Keys: []Key{it.Key}, OfThing: true})
 	}
 	if isTaken {
-		m.find(Finding{Severity: Warning, Keys: []Key{it.Key}, Place: it.Place, Message: takingReason(v, m.markOf(thing))})
+		m.find(Finding{Finding: plan.Finding{Severity: plan.SeverityWarning, Place: it.Place, Message: takingReason(v, m.markOf(thing))}, Keys: []Key{it.Key}})
 	}
 }
 

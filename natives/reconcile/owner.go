@@ -1,6 +1,10 @@
 package reconcile
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/app-sre/prcheck/plan"
+)
 
 // An Owner is a running instance of an integration.
 type Owner struct {
@@ -40,9 +44,9 @@ const (
 // A Verdict says whether a thing may be touched.
 type Verdict struct {
 	Owner Whose
-	Act   bool // it may be changed
-	Mark  bool // it gets our mark
-	Code  Code // why it may not be touched although it is desired; "" if nobody needs to know
+	Act   bool             // it may be changed
+	Mark  bool             // it gets our mark
+	Code  plan.FindingCode // why it may not be touched although it is desired; "" if nobody needs to know
 }
 
 // A Wish is what the data say about a thing whose owner is judged.
@@ -95,7 +99,7 @@ func (o Owner) judgeVersion(m Mark, w Wish) Verdict {
 
 // claimed returns the verdict about a thing that is not ours: it may be touched if it is
 // desired and claimed.
-func (v Verdict) claimed(w Wish, by Claim, otherwise Code) Verdict {
+func (v Verdict) claimed(w Wish, by Claim, otherwise plan.FindingCode) Verdict {
 	switch {
 	case !w.Desired:
 		return v

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/app-sre/prcheck/plan"
 )
 
 // Make returns the plan. It does not change its input, and asks nobody.
@@ -40,7 +42,7 @@ func (m *maker) plan() *Plan {
 	for _, k := range slices.Sorted(maps.Keys(m.steps)) {
 		out.Steps = append(out.Steps, *m.steps[k])
 	}
-	worst := []Severity{Error, Warning, Note}
+	worst := plan.Severities()
 	slices.SortStableFunc(out.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(worst, a.Severity), slices.Index(worst, b.Severity)), slices.Compare(a.Keys, b.Keys), cmp.Compare(a.Code, b.Code))
 	})
@@ -92,7 +94,7 @@ func (m *maker) withoutDuplicates() []Item {
 		for i := range same {
 			m.block(&same[i], CodeDuplicate, reason, "")
 		}
-		m.find(Finding{Code: CodeDuplicate, Severity: Error, Keys: slices.Compact(keys), Place: same[0].Place, Message: reason})
+		m.find(Finding{Finding: plan.Finding{Code: CodeDuplicate, Severity: plan.SeverityError, Place: same[0].Place, Message: reason}, Keys: slices.Compact(keys)})
 	}
 	return out
 }
@@ -127,14 +129,14 @@ func (m *maker) step(s Step) *Step {
 }
 
 // block adds a step that may not be done.
-func (m *maker) block(it *Item, code Code, reason string, owner Whose) {
+func (m *maker) block(it *Item, code plan.FindingCode, reason string, owner Whose) {
 	m.step(Step{Key: it.Key, Action: Blocked, Code: code, Reason: reason, Owner: owner, Item: it, Thing: m.current[it.Key]})
 }
 
 // fail adds a step that may not be done, and tells people.
-func (m *maker) fail(it *Item, code Code, reason string, owner Whose) {
+func (m *maker) fail(it *Item, code plan.FindingCode, reason string, owner Whose) {
 	m.block(it, code, reason, owner)
-	m.find(Finding{Code: code, Severity: Error, Keys: []Key{it.Key}, Place: it.Place, Message: reason, OfThing: code != CodeIncomplete})
+	m.find(Finding{Finding: plan.Finding{Code: code, Severity: plan.SeverityError, Place: it.Place, Message: reason}, Keys: []Key{it.Key}, OfThing: code != CodeIncomplete})
 }
 
 func (m *maker) find(f Finding) { m.findings = append(m.findings, f) }

@@ -1,6 +1,10 @@
 package reconcile
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/app-sre/prcheck/plan"
+)
 
 // An Action is what a step does.
 type Action string
@@ -33,16 +37,16 @@ func (a Action) Writes() bool {
 
 // A Step is what is to be done with one thing.
 type Step struct {
-	Key     Key      `json:"key"`
-	Action  Action   `json:"action"`
-	Owner   Whose    `json:"owner,omitempty"`
-	Code    Code     `json:"code,omitempty"` // why it is blocked
-	Reason  string   `json:"reason"`
-	Changes []Change `json:"changes,omitempty"`
-	Wave    int      `json:"wave,omitempty"` // steps of a wave may run at once; 0 if it changes nothing
-	Needs   []Key    `json:"needs,omitempty"`
-	After   []Key    `json:"after,omitempty"`
-	Place   Place    `json:"place,omitzero"`
+	Key     Key              `json:"key"`
+	Action  Action           `json:"action"`
+	Owner   Whose            `json:"owner,omitempty"`
+	Code    plan.FindingCode `json:"code,omitempty"` // why it is blocked
+	Reason  string           `json:"reason"`
+	Changes []Change         `json:"changes,omitempty"`
+	Wave    int              `json:"wave,omitempty"` // steps of a wave may run at once; 0 if it changes nothing
+	Needs   []Key            `json:"needs,omitempty"`
+	After   []Key            `json:"after,omitempty"`
+	Place   plan.Place       `json:"place,omitzero"`
 
 	Item  *Item  `json:"-"` // nil if no entry names the thing
 	Thing *Thing `json:"-"` // as it was read for the plan; nil if it is not there
@@ -125,5 +129,5 @@ type Plan struct {
 
 // Failed reports whether a finding is an error.
 func (p *Plan) Failed() bool {
-	return slices.ContainsFunc(p.Findings, func(f Finding) bool { return f.Severity == Error })
+	return slices.ContainsFunc(p.Findings, func(f Finding) bool { return f.Severity == plan.SeverityError })
 }

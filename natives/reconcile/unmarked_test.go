@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A thing that was imported without a mark gets none by itself. Its next change, and whoever had
@@ -45,7 +46,7 @@ func TestUnmarkedWithoutEntry(t *testing.T) {
 	for _, class := range []reconcile.Class{reconcile.Knowing, reconcile.Listing} {
 		p := reconcile.Make(reconcile.Input{Owner: reconcile.Owner{Integration: "it", Caller: "a"}, Class: class, Prune: true,
 			Desired: []reconcile.Item{{Key: "other"}}, Current: []reconcile.Thing{{Key: "k"}}, Known: map[reconcile.Key]reconcile.Record{"k": {Unmarked: true}}})
-		if got := p.Steps[0]; got.Key != "k" || got.Action != reconcile.None || len(p.Findings) != 1 || p.Findings[0].Severity != reconcile.Warning {
+		if got := p.Steps[0]; got.Key != "k" || got.Action != reconcile.None || len(p.Findings) != 1 || p.Findings[0].Severity != plan.SeverityWarning {
 			t.Errorf("%s: got %+v, %+v", class, got, p.Findings)
 		}
 	}

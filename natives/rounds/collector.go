@@ -35,7 +35,7 @@ type collector struct {
 	steps        []Step
 	moreSteps    int
 	counts       map[stepKind]int
-	findings     map[plan.Severity][]Finding
+	findings     map[plan.Severity][]Located
 	severities   map[plan.Severity]int
 	moreFindings int
 	fails        bool // a finding fails the round
@@ -44,7 +44,7 @@ type collector struct {
 }
 
 func newCollector(m *mask.Masker, journal func(integration.Deed)) *collector {
-	return &collector{masker: m, journal: journal, counts: map[stepKind]int{}, findings: map[plan.Severity][]Finding{}, severities: map[plan.Severity]int{}}
+	return &collector{masker: m, journal: journal, counts: map[stepKind]int{}, findings: map[plan.Severity][]Located{}, severities: map[plan.Severity]int{}}
 }
 
 // clean returns a text that can be shown: masked, in one line, and not too long.
@@ -93,7 +93,7 @@ func (c *collector) did(d integration.Deed) {
 }
 
 // report takes a finding or an effect. It is the function Report of the environment.
-func (c *collector) report(f integration.Finding) {
+func (c *collector) report(f integration.Remark) {
 	if f.Unlooked != nil { // only a check of a change has such parts
 		return
 	}
@@ -104,7 +104,7 @@ func (c *collector) report(f integration.Finding) {
 		return
 	}
 	out := f.Finding
-	if !plan.IsFindingCode(out.Code) {
+	if !out.Code.IsValid() {
 		out.Code = ""
 	}
 	if !out.Severity.IsValid() {
@@ -121,7 +121,7 @@ func (c *collector) report(f integration.Finding) {
 		c.moreFindings++
 		return
 	}
-	c.findings[out.Severity] = append(c.findings[out.Severity], Finding{Finding: out})
+	c.findings[out.Severity] = append(c.findings[out.Severity], Located{Finding: out})
 }
 
 // stand takes how a unit of work stands. It is the function Stand of the environment.
@@ -162,10 +162,10 @@ func (c *collector) fill(ctx context.Context, r *Report, where func(ctx context.
 	slices.SortStableFunc(r.Steps, func(a, b Step) int {
 		return cmp.Or(strings.Compare(a.Shard, b.Shard), strings.Compare(a.Key, b.Key), strings.Compare(a.Action, b.Action), strings.Compare(a.Status, b.Status))
 	})
-	r.Findings = []Finding{}
+	r.Findings = []Located{}
 	for _, severity := range plan.Severities() {
 		list := slices.Clone(c.findings[severity])
-		slices.SortStableFunc(list, func(a, b Finding) int { return findings.Compare(a.Finding, b.Finding) })
+		slices.SortStableFunc(list, func(a, b Located) int { return findings.Compare(a.Finding, b.Finding) })
 		r.Findings = append(r.Findings, list...)
 	}
 	r.MoreSteps, r.MoreFindings = c.moreSteps, c.moreFindings

@@ -78,7 +78,7 @@ func TestMetrics(t *testing.T) {
 		act.Did(integration.Deed{Key: "a", Action: "create", Status: "done"})
 		act.Did(integration.Deed{Key: "b", Action: "create", Status: "done"})
 		act.Did(integration.Deed{Key: "c", Action: `a "strange" \ one`, Status: "failed"})
-		env.Report(integration.Finding{Finding: plan.Finding{Severity: plan.SeverityWarning}})
+		env.Report(integration.Remark{Finding: plan.Finding{Severity: plan.SeverityWarning}})
 		return nil
 	}})
 	o := Options{Writes: true, Shard: "a \"b\"\nc\xff", Static: plan.Fraction{Part: 2, Of: 3}, Every: time.Hour}

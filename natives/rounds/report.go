@@ -21,7 +21,7 @@ type Report struct {
 	Outcome      Outcome   `json:"outcome"`
 	Steps        []Step    `json:"steps"`                   // by shard, key and action
 	MoreSteps    int       `json:"more_steps,omitempty"`    // that are not among the steps, since there are too many
-	Findings     []Finding `json:"findings"`                // the worst first
+	Findings     []Located `json:"findings"`                // the worst first
 	MoreFindings int       `json:"more_findings,omitempty"` // as for steps
 	Errors       []string  `json:"errors"`
 	// Units are how the units of work stand, by key, of integrations that tell it.
@@ -59,8 +59,8 @@ type Step struct {
 	Where  string `json:"where,omitempty"` // file and line of the entry, for people
 }
 
-// A Finding is something that people must know.
-type Finding struct {
+// A Located finding says where it stands.
+type Located struct {
 	plan.Finding
 	Where string `json:"where,omitempty"` // file and line, for people
 }
@@ -69,8 +69,8 @@ type Finding struct {
 const codeFinished = "FINISHED"
 
 // Finished returns the findings about entries that can be removed.
-func (r *Report) Finished() []Finding {
-	out := []Finding{}
+func (r *Report) Finished() []Located {
+	out := []Located{}
 	for _, f := range r.Findings {
 		if f.Code == codeFinished {
 			out = append(out, f)

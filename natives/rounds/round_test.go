@@ -22,7 +22,7 @@ import (
 func TestOutcomes(t *testing.T) {
 	finds := func(f plan.Finding) func(context.Context, integration.Environment) error {
 		return func(_ context.Context, env integration.Environment) error {
-			env.Report(integration.Finding{Finding: f})
+			env.Report(integration.Remark{Finding: f})
 			return nil
 		}
 	}
@@ -193,10 +193,10 @@ func TestOutputIsClean(t *testing.T) {
 		if _, err := env.Secret(t.Context(), integration.SecretRef{}); err == nil {
 			t.Error("there is a secret")
 		}
-		env.Report(integration.Finding{Finding: plan.Finding{Code: bad, Severity: "bad " + plan.Severity(secret), File: bad, Pointer: bad, Message: bad}})
-		env.Report(integration.Finding{Finding: plan.Finding{Severity: plan.SeverityNote, Message: strings.Repeat("long ", 1<<20)}})
-		env.Report(integration.Finding{Finding: plan.Finding{Severity: plan.SeverityNote, Message: strings.Repeat("longish ", 1000)}})
-		env.Report(integration.Finding{Finding: plan.Finding{Message: bad, File: bad}, Effect: &plan.Effect{Kind: plan.EffectDelete, Subject: bad}})
+		env.Report(integration.Remark{Finding: plan.Finding{Code: plan.FindingCode(bad), Severity: "bad " + plan.Severity(secret), Place: plan.Place{File: bad, Pointer: bad}, Message: bad}})
+		env.Report(integration.Remark{Finding: plan.Finding{Severity: plan.SeverityNote, Message: strings.Repeat("long ", 1<<20)}})
+		env.Report(integration.Remark{Finding: plan.Finding{Severity: plan.SeverityNote, Message: strings.Repeat("longish ", 1000)}})
+		env.Report(integration.Remark{Finding: plan.Finding{Message: bad, Place: plan.Place{File: bad}}, Effect: &plan.Effect{Kind: plan.EffectDelete, Subject: bad}})
 		act.Did(integration.Deed{Shard: bad, Key: bad, Action: bad, Status: bad, Error: bad})
 		_, err := fmt.Fprintf(env.Log, "half a line %s, \x1b[31m and\n  more %s", secret, secret)
 		return errors.Join(err, errors.New(bad))
@@ -242,9 +242,9 @@ func TestReportIsStable(t *testing.T) {
 	for i := range 50 {
 		deeds = append(deeds, integration.Deed{Shard: fmt.Sprint(i % 3), Key: fmt.Sprint(i), Action: "create", Status: "done"})
 	}
-	var findings []integration.Finding
+	var findings []integration.Remark
 	for i := range 50 {
-		findings = append(findings, integration.Finding{Finding: plan.Finding{Severity: plan.Severities()[i%3], Message: fmt.Sprint(i)}})
+		findings = append(findings, integration.Remark{Finding: plan.Finding{Severity: plan.Severities()[i%3], Message: fmt.Sprint(i)}})
 	}
 	var first string
 	for range 5 {
@@ -275,9 +275,9 @@ func TestBounds(t *testing.T) {
 	in, _ := input(fake{run: func(_ context.Context, env integration.Environment, act integration.Actors) error {
 		for range 3 * maxSteps {
 			act.Did(integration.Deed{Key: "a", Action: "create", Status: "done"})
-			env.Report(integration.Finding{Finding: plan.Finding{Severity: plan.SeverityNote, Message: "a"}})
+			env.Report(integration.Remark{Finding: plan.Finding{Severity: plan.SeverityNote, Message: "a"}})
 		}
-		env.Report(integration.Finding{Finding: plan.Finding{Severity: plan.SeverityError, Message: "the error"}})
+		env.Report(integration.Remark{Finding: plan.Finding{Severity: plan.SeverityError, Message: "the error"}})
 		return errors.New(strings.Repeat("x\ny\n", 3*maxErrors))
 	}})
 	r := once(t, in, Options{Writes: true})
@@ -295,8 +295,8 @@ func TestBounds(t *testing.T) {
 // Effects are the steps of a dry run, with the action of the step if it is known.
 func TestSteps(t *testing.T) {
 	in, _ := input(fake{dry: func(_ context.Context, env integration.Environment) error {
-		env.Report(integration.Finding{Finding: plan.Finding{File: "/a.yml", Message: "it has no mark"}, Effect: &plan.Effect{Kind: plan.EffectChange, Subject: "a"}, Action: "adopt", Shard: "s"})
-		env.Report(integration.Finding{Effect: &plan.Effect{Kind: plan.EffectDelete, Subject: "b"}})
+		env.Report(integration.Remark{Finding: plan.Finding{Place: plan.Place{File: "/a.yml"}, Message: "it has no mark"}, Effect: &plan.Effect{Kind: plan.EffectChange, Subject: "a"}, Action: "adopt", Shard: "s"})
+		env.Report(integration.Remark{Effect: &plan.Effect{Kind: plan.EffectDelete, Subject: "b"}})
 		return nil
 	}})
 	raw, err := json.Marshal(once(t, in, Options{}).Steps)

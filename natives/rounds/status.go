@@ -73,7 +73,7 @@ func (r *Report) WriteStatusJSON(w io.Writer) error {
 		Version     string               `json:"version"`
 		Integration string               `json:"integration"`
 		Things      []integration.Status `json:"things"`
-		Findings    []Finding            `json:"findings"`
+		Findings    []Located            `json:"findings"`
 		Errors      []string             `json:"errors"`
 	}{r.Version, r.Integration, things, r.Findings, r.Errors})
 }

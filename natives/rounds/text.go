@@ -79,10 +79,10 @@ func (s Step) text() string {
 }
 
 // text returns the line of a finding.
-func (f Finding) text() string {
+func (f Located) text() string {
 	line := string(f.Severity)
 	if f.Code != "" {
-		line += " " + f.Code
+		line += " " + string(f.Code)
 	}
 	return line + ": " + f.Message + inBrackets(f.Where)
 }
@@ -143,6 +143,6 @@ func (r *Report) WriteFinishedJSON(w io.Writer) error {
 	return json.NewEncoder(w).Encode(struct {
 		Version     string    `json:"version"`
 		Integration string    `json:"integration"`
-		Finished    []Finding `json:"finished"`
+		Finished    []Located `json:"finished"`
 	}{r.Version, r.Integration, r.Finished()})
 }

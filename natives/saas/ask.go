@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A row is an entry of a list as it was answered.
@@ -172,9 +173,9 @@ func (l list) askName(ctx context.Context, query integration.QueryFunc, path str
 }
 
 // finding returns the mistake of a row as a finding.
-func (r row) finding() reconcile.Finding {
-	return reconcile.Finding{Code: reconcile.CodeType, Severity: reconcile.Error,
-		Place: reconcile.Place{File: r.path, Pointer: r.wrong.pointer}, Message: r.wrong.message}
+func (r row) finding() plan.Finding {
+	return plan.Finding{Code: reconcile.CodeType, Severity: plan.SeverityError,
+		Place: plan.Place{File: r.path, Pointer: r.wrong.pointer}, Message: r.wrong.message}
 }
 
 // decode reads the entry of a row. A value that is missing makes the row a mistake.

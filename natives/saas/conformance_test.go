@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/internal/shared"
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas/saastest"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A hashCase is a case of the area config_hash.
@@ -256,7 +256,7 @@ func TestSaasValidateCases(t *testing.T) {
 			t.Fatal(err)
 		}
 		findings := Validate(m)
-		isError := func(f reconcile.Finding) bool { return f.Severity == reconcile.Error }
+		isError := func(f plan.Finding) bool { return f.Severity == plan.SeverityError }
 		if got := !slices.ContainsFunc(findings, isError); got != c.Expected.Valid {
 			t.Errorf("got %v, want %v: %s", got, c.Expected.Valid, fmt.Sprint(lines(findings)))
 		}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas/schedule"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // hold marks what cannot be told apart or would never end, and says why. It holds no more than
@@ -114,7 +114,7 @@ func holdFiles(m *Model) {
 		if f.Broken == "" {
 			f.Broken = message
 		}
-		m.tellFile(f, CodeName, reconcile.Error, "/name", message)
+		m.tellFile(f, CodeName, plan.SeverityError, "/name", message)
 	}
 }
 

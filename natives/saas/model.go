@@ -4,8 +4,8 @@ import (
 	"sync"
 
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas/jobs"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A Model is all that the data say about saas files.
@@ -16,7 +16,7 @@ type Model struct {
 	Blocks     []BlockRule // image patterns that are blocked in environments
 	// Findings are mistakes in the data that hold a file, a template or a target. What they hold
 	// is marked, see [Target.Broken], and the rest goes on.
-	Findings []reconcile.Finding
+	Findings []plan.Finding
 
 	// orgs are the addresses of the organizations at GitHub; nil if the data do not say any.
 	orgs map[string]bool
@@ -116,7 +116,7 @@ type Target struct {
 	Disable, Delete  bool
 
 	// Place is where the target stands: in the saas file, or in a file of its own.
-	Place    reconcile.Place
+	Place    plan.Place
 	Selected bool     // it comes from a selector of namespaces
 	Selector Selector // see Selected
 	// Alike tells that another target of the data has the same template, namespace or selection, and name.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -21,10 +20,10 @@ type Preview struct {
 
 // A PreviewLine is one thing that a merge would do.
 type PreviewLine struct {
-	Subject string          `json:"subject"` // a cell or a target
-	Verb    string          `json:"verb"`    // run, held, open, change or drop
-	Reasons []string        `json:"reasons"`
-	Place   reconcile.Place `json:"place"`
+	Subject string     `json:"subject"` // a cell or a target
+	Verb    string     `json:"verb"`    // run, held, open, change or drop
+	Reasons []string   `json:"reasons"`
+	Place   plan.Place `json:"place"`
 }
 
 // String returns the line for people.
@@ -80,7 +79,7 @@ type previewer struct {
 }
 
 func (p *previewer) unknown(subject, file, why string) {
-	p.out.Unknown = append(p.out.Unknown, PreviewLine{Subject: subject, Verb: VerbHeld, Reasons: []string{why}, Place: reconcile.Place{File: file}})
+	p.out.Unknown = append(p.out.Unknown, PreviewLine{Subject: subject, Verb: VerbHeld, Reasons: []string{why}, Place: plan.Place{File: file}})
 }
 
 // cell says whether a cell of head would run.
@@ -88,7 +87,7 @@ func (p *previewer) cell(c Cell) {
 	if c.File.Broken != "" || c.File.Deprecated {
 		return
 	}
-	line := PreviewLine{Subject: c.Key(), Verb: VerbRun, Place: reconcile.Place{File: c.File.Path}}
+	line := PreviewLine{Subject: c.Key(), Verb: VerbRun, Place: plan.Place{File: c.File.Path}}
 	for _, t := range c.Targets {
 		why := p.why(t)
 		if why == "" {
@@ -198,12 +197,12 @@ func (p *previewer) held(t *Target) string {
 
 // Findings returns the preview as findings: a run or a promotion is an effect, and what is not
 // known is a warning.
-func (p Preview) Findings() []integration.Finding {
-	var out []integration.Finding
+func (p Preview) Findings() []integration.Remark {
+	var out []integration.Remark
 	add := func(l PreviewLine, kind plan.EffectKind, shard, subject string) {
 		because := strings.Join(l.Reasons, "; ")
-		out = append(out, integration.Finding{Shard: shard,
-			Finding: plan.Finding{Severity: plan.SeverityNote, File: l.Place.File, Pointer: l.Place.Pointer, Message: because},
+		out = append(out, integration.Remark{Shard: shard,
+			Finding: plan.Finding{Severity: plan.SeverityNote, Place: l.Place, Message: because},
 			Effect: &plan.Effect{Kind: kind, Subject: subject + ": " + because, Times: 1, Since: plan.SinceChange,
 				Known: plan.Known{How: plan.KnownData, Why: "it follows from what the merge changes"}}})
 	}
@@ -215,7 +214,7 @@ func (p Preview) Findings() []integration.Finding {
 		add(l, kinds[l.Verb], "", l.Verb+" promotion of "+l.Subject)
 	}
 	for _, l := range p.Unknown {
-		out = append(out, integration.Finding{Finding: plan.Finding{Severity: plan.SeverityWarning, File: l.Place.File, Pointer: l.Place.Pointer,
+		out = append(out, integration.Remark{Finding: plan.Finding{Severity: plan.SeverityWarning, Place: l.Place,
 			Message: "it is not known what the merge starts of " + l.Subject + ": " + strings.Join(l.Reasons, "; ")}})
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A reader makes the model of the answers.
@@ -100,7 +101,7 @@ func (r *reader) isWrong(of row) bool {
 	return true
 }
 
-func (r *reader) tell(f reconcile.Finding) { r.model.Findings = append(r.model.Findings, f) }
+func (r *reader) tell(f plan.Finding) { r.model.Findings = append(r.model.Findings, f) }
 
 // readSettings reads what the settings of app-interface say.
 func (r *reader) readSettings(rows []row) error {

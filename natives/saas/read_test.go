@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas/saastest"
+	"github.com/app-sre/prcheck/plan"
 )
 
 type object = map[string]any
@@ -24,10 +24,10 @@ func read(t testing.TB, w *saastest.World) *Model {
 }
 
 // lines returns findings, one line each.
-func lines(findings []reconcile.Finding) []string {
+func lines(findings []plan.Finding) []string {
 	var out []string
 	for _, f := range findings {
-		out = append(out, fmt.Sprintf("%s %s %s%s: %s", f.Severity, f.Code, f.Place.File, f.Place.Pointer, f.Message))
+		out = append(out, fmt.Sprintf("%s %s %s%s: %s", f.Severity, f.Code, f.File, f.Pointer, f.Message))
 	}
 	return out
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/jsonpointer"
-	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // readFile reads a saas file. One with a mistake is there with its name, and broken.
@@ -108,25 +108,25 @@ func (r *reader) why(path, otherwise string) string {
 }
 
 // breakFile holds a saas file and tells why.
-func (r *reader) breakFile(f *File, code reconcile.Code, pointer, message string) {
+func (r *reader) breakFile(f *File, code plan.FindingCode, pointer, message string) {
 	if f.Broken == "" {
 		f.Broken = message
 	}
-	r.tell(reconcile.Finding{Code: code, Severity: reconcile.Error, Place: reconcile.Place{File: f.Path, Pointer: pointer}, Message: message})
+	r.tell(plan.Finding{Code: code, Severity: plan.SeverityError, Place: plan.Place{File: f.Path, Pointer: pointer}, Message: message})
 }
 
 // breakTarget holds a target and tells why, at a pointer below the target.
-func (m *Model) breakTarget(t *Target, code reconcile.Code, pointer, message string) {
+func (m *Model) breakTarget(t *Target, code plan.FindingCode, pointer, message string) {
 	if t.Broken == "" {
 		t.Broken = message
 	}
-	m.tellTarget(t, code, reconcile.Error, pointer, message)
+	m.tellTarget(t, code, plan.SeverityError, pointer, message)
 }
 
 // tellTarget adds a finding about a target, at a pointer below it, once: the targets of a selector
 // have one place.
-func (m *Model) tellTarget(t *Target, code reconcile.Code, severity reconcile.Severity, pointer, message string) {
-	f := reconcile.Finding{Code: code, Severity: severity, Place: reconcile.Place{File: t.Place.File, Pointer: t.Place.Pointer + pointer}, Message: message}
+func (m *Model) tellTarget(t *Target, code plan.FindingCode, severity plan.Severity, pointer, message string) {
+	f := plan.Finding{Code: code, Severity: severity, Place: plan.Place{File: t.Place.File, Pointer: t.Place.Pointer + pointer}, Message: message}
 	for i := len(m.Findings) - 1; i >= 0 && i >= len(m.Findings)-20; i-- {
 		if g := m.Findings[i]; g.Place == f.Place && g.Message == f.Message {
 			return
@@ -151,16 +151,16 @@ func (r *reader) readTemplate(f *File, a *templateAnswer, pointer string) {
 	}
 	f.Templates = append(f.Templates, t)
 	for i, target := range a.Targets {
-		place := reconcile.Place{File: f.Path, Pointer: fmt.Sprintf("%s/targets/%d", pointer, i)}
+		place := plan.Place{File: f.Path, Pointer: fmt.Sprintf("%s/targets/%d", pointer, i)}
 		if target.Path != nil {
-			place = reconcile.Place{File: *target.Path}
+			place = plan.Place{File: *target.Path}
 		}
 		r.readTargets(t, target, place)
 	}
 }
 
 // readTargets reads a target of the data, which is several if it selects namespaces.
-func (r *reader) readTargets(of *Template, a *targetAnswer, place reconcile.Place) {
+func (r *reader) readTargets(of *Template, a *targetAnswer, place plan.Place) {
 	switch {
 	case a.Selector == nil && a.Namespace == nil:
 		r.unplaced(of, a, place, CodeNamespace, "", "it has no namespace and no namespaceSelector")
@@ -187,7 +187,7 @@ func (r *reader) readTargets(of *Template, a *targetAnswer, place reconcile.Plac
 
 // unplaced tells of a target whose namespaces are not known. Its cells are not known either, so
 // that its whole saas file is held.
-func (r *reader) unplaced(of *Template, a *targetAnswer, place reconcile.Place, code reconcile.Code, pointer, message string) {
+func (r *reader) unplaced(of *Template, a *targetAnswer, place plan.Place, code plan.FindingCode, pointer, message string) {
 	if of.File.Broken == "" {
 		of.File.Broken = "a target cannot be placed: " + message
 	}
@@ -196,12 +196,12 @@ func (r *reader) unplaced(of *Template, a *targetAnswer, place reconcile.Place, 
 			r.unreadChannel(channel, place.File)
 		}
 	}
-	r.tell(reconcile.Finding{Code: code, Severity: reconcile.Error,
-		Place: reconcile.Place{File: place.File, Pointer: place.Pointer + pointer}, Message: message})
+	r.tell(plan.Finding{Code: code, Severity: plan.SeverityError,
+		Place: plan.Place{File: place.File, Pointer: place.Pointer + pointer}, Message: message})
 }
 
 // readTarget reads a target in one namespace.
-func (r *reader) readTarget(of *Template, a *targetAnswer, n Namespace, place reconcile.Place) *Target {
+func (r *reader) readTarget(of *Template, a *targetAnswer, n Namespace, place plan.Place) *Target {
 	t := &Target{Template: of, Name: a.Name, Namespace: n, Ref: a.Ref, Promotion: a.Promotion.promotion(), Disable: value(a.Disable),
 		Delete: value(a.Delete), SecretParameters: a.SecretParameters.list(), Place: place}
 	t.explicit.disable, t.explicit.delete = a.Disable != nil, a.Delete != nil

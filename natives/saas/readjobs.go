@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas/jobs"
+	"github.com/app-sre/prcheck/plan"
 )
 
 type jobAnswer struct {
@@ -84,27 +84,27 @@ func (m *Model) checkUpstream(t *Target) {
 	}
 	server, isKnown := m.jobs[of.Instance]
 	if !isKnown {
-		m.tellTarget(t, CodeUpstream, reconcile.Note, "/upstream/instance",
+		m.tellTarget(t, CodeUpstream, plan.SeverityNote, "/upstream/instance",
 			fmt.Sprintf("the data define no jobs of %.100q, so whether it has the job %.100q was not checked", of.Instance, of.Job))
 		return
 	}
 	found := server.Jobs[of.Job]
 	for _, p := range server.Problems {
 		if len(found) == 0 {
-			m.Findings = append(m.Findings, reconcile.Finding{Code: CodeUpstream, Severity: reconcile.Note, Place: reconcile.Place{File: p.File},
+			m.Findings = append(m.Findings, plan.Finding{Code: CodeUpstream, Severity: plan.SeverityNote, Place: plan.Place{File: p.File},
 				Message: fmt.Sprintf("not all jobs of %.100q are known, so upstream jobs that nobody found were not checked: %s", of.Instance, p.Message)})
 		}
 	}
 	switch {
 	case len(found) == 0 && len(server.Problems) == 0:
-		m.tellTarget(t, CodeUpstream, reconcile.Error, "/upstream/name",
+		m.tellTarget(t, CodeUpstream, plan.SeverityError, "/upstream/name",
 			fmt.Sprintf("%.100q has no job %.100q%s", of.Instance, of.Job, m.rightJobs(t)))
 	case len(found) == 0 || slices.ContainsFunc(found, func(j jobs.Job) bool { return j.Builds(t.Template.URL, t.Ref) }):
 	case slices.ContainsFunc(found, func(j jobs.Job) bool { return j.URL == "" || j.Branch == "" }):
-		m.tellTarget(t, CodeUpstream, reconcile.Note, "/upstream/name",
+		m.tellTarget(t, CodeUpstream, plan.SeverityNote, "/upstream/name",
 			fmt.Sprintf("which repository and branch the job %.100q builds is not known, so it was not checked", of.Job))
 	default:
-		m.tellTarget(t, CodeUpstream, reconcile.Error, "/upstream/name",
+		m.tellTarget(t, CodeUpstream, plan.SeverityError, "/upstream/name",
 			fmt.Sprintf("the job %.100q builds %.200s at %.100s, and the target deploys %.200s at %.100s%s",
 				of.Job, found[0].URL, found[0].Branch, t.Template.URL, t.Ref, m.rightJobs(t)))
 	}

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // Validate returns all mistakes of the data about saas files, in the order of their places: those
 // that hold something and those that do not.
-func Validate(m *Model) []reconcile.Finding {
+func Validate(m *Model) []plan.Finding {
 	v := &Model{Files: m.Files, Apps: m.Apps, orgs: m.orgs, registries: m.registries, quayOrgs: m.quayOrgs, jobs: m.jobs, known: m.known,
 		Findings: slices.Clone(m.Findings)}
 	v.leaving = map[string][]*Target{}
@@ -33,11 +33,11 @@ func Validate(m *Model) []reconcile.Finding {
 	}
 	v.checkDisabled()
 	out := v.Findings
-	slices.SortStableFunc(out, func(a, b reconcile.Finding) int {
-		return cmp.Or(strings.Compare(a.Place.File, b.Place.File), strings.Compare(a.Place.Pointer, b.Place.Pointer),
+	slices.SortStableFunc(out, func(a, b plan.Finding) int {
+		return cmp.Or(strings.Compare(a.File, b.File), strings.Compare(a.Pointer, b.Pointer),
 			strings.Compare(string(a.Code), string(b.Code)), strings.Compare(a.Message, b.Message))
 	})
-	return slices.CompactFunc(out, func(a, b reconcile.Finding) bool {
+	return slices.CompactFunc(out, func(a, b plan.Finding) bool {
 		return a.Place == b.Place && a.Code == b.Code && a.Message == b.Message
 	})
 }
@@ -55,15 +55,15 @@ func (m *Model) checkDisabled() {
 	m.eachTarget(func(t *Target) {
 		name := combo(t.Template.File.Name, t.Env())
 		if keys := sortedKeys(cells[name]); t.Disable && len(keys) > 1 {
-			m.tellTarget(t, CodeName, reconcile.Error, "", fmt.Sprintf("the cells %s have one name for objects, %s; rename one", strings.Join(keys, " and "), name))
+			m.tellTarget(t, CodeName, plan.SeverityError, "", fmt.Sprintf("the cells %s have one name for objects, %s; rename one", strings.Join(keys, " and "), name))
 		}
 	})
 }
 
 // tellFile adds a finding about a saas file.
-func (m *Model) tellFile(f *File, code reconcile.Code, severity reconcile.Severity, pointer, message string) {
-	m.Findings = append(m.Findings, reconcile.Finding{Code: code, Severity: severity,
-		Place: reconcile.Place{File: f.Path, Pointer: pointer}, Message: message})
+func (m *Model) tellFile(f *File, code plan.FindingCode, severity plan.Severity, pointer, message string) {
+	m.Findings = append(m.Findings, plan.Finding{Code: code, Severity: severity,
+		Place: plan.Place{File: f.Path, Pointer: pointer}, Message: message})
 }
 
 // checkFile checks what a saas file says for all of its targets.
@@ -71,39 +71,39 @@ func (m *Model) checkFile(f *File) {
 	m.checkApp(f)
 	if name := f.Pipeline(); f.Provider.Kind == "tekton" {
 		if wrong := wrongName(name); len(name) > maxPipeline {
-			m.tellFile(f, CodeName, reconcile.Error, "/name", fmt.Sprintf("Pipeline name %s is longer than %d characters", name, maxPipeline))
+			m.tellFile(f, CodeName, plan.SeverityError, "/name", fmt.Sprintf("Pipeline name %s is longer than %d characters", name, maxPipeline))
 		} else if wrong != "" {
-			m.tellFile(f, CodeName, reconcile.Error, "/name", fmt.Sprintf("no cluster accepts the pipeline name %.80s: %s", name, wrong))
+			m.tellFile(f, CodeName, plan.SeverityError, "/name", fmt.Sprintf("no cluster accepts the pipeline name %.80s: %s", name, wrong))
 		}
 	}
 	if f.Timeout != "" {
 		if t, err := ParseTimeout(f.Timeout); err != nil {
-			m.tellFile(f, CodeTimeout, reconcile.Error, "/timeout", err.Error())
+			m.tellFile(f, CodeTimeout, plan.SeverityError, "/timeout", err.Error())
 		} else if t < minTimeout {
-			m.tellFile(f, CodeTimeout, reconcile.Error, "/timeout", fmt.Sprintf("the timeout %s is below one hour", f.Timeout))
+			m.tellFile(f, CodeTimeout, plan.SeverityError, "/timeout", fmt.Sprintf("the timeout %s is below one hour", f.Timeout))
 		}
 	}
 	for i, pattern := range f.ImagePatterns {
 		if host, name, ok := strings.Cut(pattern, "/"); ok && m.registries[host] && !m.quayOrgs[host+"/"+untilSlash(name)] {
-			m.tellFile(f, CodeImages, reconcile.Error, fmt.Sprintf("/imagePatterns/%d", i),
+			m.tellFile(f, CodeImages, plan.SeverityError, fmt.Sprintf("/imagePatterns/%d", i),
 				fmt.Sprintf("no datafile names the organization %.100q of the registry %.100s", untilSlash(name), host))
 		}
 		if !strings.HasSuffix(pattern, "/") && !strings.HasSuffix(pattern, ":") && !strings.HasSuffix(pattern, "@") {
-			m.tellFile(f, CodeImages, reconcile.Warning, fmt.Sprintf("/imagePatterns/%d", i),
+			m.tellFile(f, CodeImages, plan.SeverityWarning, fmt.Sprintf("/imagePatterns/%d", i),
 				fmt.Sprintf("the pattern %.100s allows all images that begin with it, such as %.100s-other; end it with / or :", pattern, pattern))
 		}
 	}
 	if f.AsksForSlack {
-		m.tellFile(f, CodeUnused, reconcile.Note, "/slack", "messages to Slack are not sent")
+		m.tellFile(f, CodeUnused, plan.SeverityNote, "/slack", "messages to Slack are not sent")
 	}
-	m.checkSecrets(f, f.SecretParameters, reconcile.Place{File: f.Path, Pointer: "/secretParameters"})
+	m.checkSecrets(f, f.SecretParameters, plan.Place{File: f.Path, Pointer: "/secretParameters"})
 	for _, t := range f.Templates {
-		m.checkSecrets(f, t.SecretParameters, reconcile.Place{File: f.Path, Pointer: t.Pointer + "/secretParameters"})
+		m.checkSecrets(f, t.SecretParameters, plan.Place{File: f.Path, Pointer: t.Pointer + "/secretParameters"})
 		if !m.knowsRepository(t.URL) {
-			m.tellFile(f, CodeApp, reconcile.Error, t.Pointer+"/url", fmt.Sprintf("no app has the repository %.200s among its codeComponents", t.URL))
+			m.tellFile(f, CodeApp, plan.SeverityError, t.Pointer+"/url", fmt.Sprintf("no app has the repository %.200s among its codeComponents", t.URL))
 		}
 		if !m.knowsOrg(t.URL) {
-			m.tellFile(f, CodeApp, reconcile.Warning, t.Pointer+"/url", fmt.Sprintf("no datafile names the GitHub organization of %.200s", t.URL))
+			m.tellFile(f, CodeApp, plan.SeverityWarning, t.Pointer+"/url", fmt.Sprintf("no datafile names the GitHub organization of %.200s", t.URL))
 		}
 	}
 }
@@ -115,10 +115,10 @@ func (m *Model) checkApp(f *File) {
 	switch {
 	case app == nil:
 	case m.known["App_v1"]["selfServiceRoles"] && app.Roles == 0:
-		m.tellFile(f, CodeApp, reconcile.Error, "/app",
+		m.tellFile(f, CodeApp, plan.SeverityError, "/app",
 			fmt.Sprintf("the app %.100s has no self-service roles; add %.200s to the self_service of a role", f.App, app.Path))
 	case !m.known["App_v1"]["selfServiceRoles"] && app.Owners == 0:
-		m.tellFile(f, CodeApp, reconcile.Error, "/app", fmt.Sprintf("the app %s has no serviceOwners", f.App))
+		m.tellFile(f, CodeApp, plan.SeverityError, "/app", fmt.Sprintf("the app %s has no serviceOwners", f.App))
 	}
 }
 
@@ -150,11 +150,11 @@ func (m *Model) knowsRepository(url string) bool {
 }
 
 // checkSecrets checks that a saas file allows the paths of parameters. The place is that of the list.
-func (m *Model) checkSecrets(f *File, list []SecretParameter, place reconcile.Place) {
+func (m *Model) checkSecrets(f *File, list []SecretParameter, place plan.Place) {
 	for i, p := range list {
 		if !allows(f.AllowedSecretPaths, p.Secret.Path) {
-			m.Findings = append(m.Findings, reconcile.Finding{Code: CodeSecret, Severity: reconcile.Error,
-				Place:   reconcile.Place{File: place.File, Pointer: fmt.Sprintf("%s/%d/secret/path", place.Pointer, i)},
+			m.Findings = append(m.Findings, plan.Finding{Code: CodeSecret, Severity: plan.SeverityError,
+				Place:   plan.Place{File: place.File, Pointer: fmt.Sprintf("%s/%d/secret/path", place.Pointer, i)},
 				Message: fmt.Sprintf("allowedSecretParameterPaths of %s does not allow the path %.200s", f.Path, p.Secret.Path)})
 		}
 	}
@@ -162,8 +162,8 @@ func (m *Model) checkSecrets(f *File, list []SecretParameter, place reconcile.Pl
 
 // checkTarget checks a target.
 func (m *Model) checkTarget(t *Target) {
-	tell := func(code reconcile.Code, pointer, message string) {
-		m.tellTarget(t, code, reconcile.Error, pointer, message)
+	tell := func(code plan.FindingCode, pointer, message string) {
+		m.tellTarget(t, code, plan.SeverityError, pointer, message)
 	}
 	isCommit := IsCommit(t.Ref)
 	switch {
@@ -177,7 +177,7 @@ func (m *Model) checkTarget(t *Target) {
 	if f := t.Template.File; f.ValidateTargetsInApp && t.Namespace.App != f.App && !m.isParent(t.Namespace.App, f.App) {
 		tell(CodeApp, "/namespace", fmt.Sprintf("the namespace belongs to the app %s, and targets must be in the app %s or its parent", t.Namespace.App, f.App))
 	}
-	m.checkSecrets(t.Template.File, t.SecretParameters, reconcile.Place{File: t.Place.File, Pointer: t.Place.Pointer + "/secretParameters"})
+	m.checkSecrets(t.Template.File, t.SecretParameters, plan.Place{File: t.Place.File, Pointer: t.Place.Pointer + "/secretParameters"})
 	for _, p := range t.Namespace.Environment.SecretParameters {
 		if !allows(t.Template.File.AllowedSecretPaths, p.Secret.Path) {
 			tell(CodeSecret, "/namespace", fmt.Sprintf("allowedSecretParameterPaths does not allow the path %.200s of the environment %s", p.Secret.Path, t.Env()))
@@ -199,11 +199,11 @@ func (m *Model) isParent(parent, of string) bool {
 // checkPromotion checks the promotion of a target.
 func (m *Model) checkPromotion(t *Target) {
 	p := t.Promotion
-	tell := func(code reconcile.Code, pointer, message string) {
-		m.tellTarget(t, code, reconcile.Error, "/promotion"+pointer, message)
+	tell := func(code plan.FindingCode, pointer, message string) {
+		m.tellTarget(t, code, plan.SeverityError, "/promotion"+pointer, message)
 	}
 	if p.Auto && !IsCommit(t.Ref) {
-		m.tellTarget(t, CodeRef, reconcile.Error, "/ref", fmt.Sprintf("auto promotion needs the full sha of a commit as ref, not %.80s", t.Ref))
+		m.tellTarget(t, CodeRef, plan.SeverityError, "/ref", fmt.Sprintf("auto promotion needs the full sha of a commit as ref, not %.80s", t.Ref))
 	}
 	for i, d := range p.Data {
 		if p.Auto && len(p.Subscribe) > 0 && !slices.Contains(p.Subscribe, d.Channel) {
@@ -241,7 +241,7 @@ func (m *Model) checkParameters(t *Target) {
 	}
 	tag := asText(parameters.values["IMAGE_TAG"])
 	if tag != "" && strings.HasPrefix(t.Ref, tag) {
-		m.tellTarget(t, CodeParameters, reconcile.Error, "/parameters/IMAGE_TAG",
+		m.tellTarget(t, CodeParameters, plan.SeverityError, "/parameters/IMAGE_TAG",
 			fmt.Sprintf("IMAGE_TAG %.80s is the beginning of the ref; remove it, it is made of the commit", tag))
 	}
 	environment, _ := jsonOrNil(t.Namespace.Environment.Parameters).(*ordered)
@@ -251,14 +251,14 @@ func (m *Model) checkParameters(t *Target) {
 			continue
 		}
 		if strings.Contains(text, "${"+key+"}") {
-			severity := reconcile.Error
+			severity := plan.SeverityError
 			if environment == nil || len(environment.keys) == 0 { // then the peer does not look
-				severity = reconcile.Warning
+				severity = plan.SeverityWarning
 			}
 			m.tellTarget(t, CodeParameters, severity, "/parameters", fmt.Sprintf("the parameter %.100s refers to itself, which is not filled in", key))
 		}
 		if name := reused(text, environment); name != "" {
-			m.tellTarget(t, CodeParameters, reconcile.Error, "/parameters",
+			m.tellTarget(t, CodeParameters, plan.SeverityError, "/parameters",
 				fmt.Sprintf("the parameter %.100s repeats a value of the environment %s; use ${%.100s}", key, t.Env(), name))
 		}
 	}

@@ -50,7 +50,7 @@ func (c *Collection) Add(f plan.Finding) {
 	if !r.Severity.IsValid() {
 		r.Severity = plan.SeverityError
 	}
-	if !plan.IsFindingCode(r.Code) {
+	if !r.Code.IsValid() {
 		r.Code = ""
 	}
 	if !isPlace(r.File) || c.isFile != nil && !c.isFile(r.File) {

@@ -34,16 +34,16 @@ func collect(reports ...plan.Finding) (*findings.Collection, []plan.Finding) {
 func TestFindingIsCleaned(t *testing.T) {
 	const long = plan.MaxFindingPlace
 	for name, c := range map[string]struct{ in, want plan.Finding }{
-		"as it is":             {plan.Finding{Code: "DUPLICATE", Severity: "warning", File: "/a.yml", Pointer: "/x/0", Message: "m", Old: true}, plan.Finding{Code: "DUPLICATE", Severity: "warning", File: "/a.yml", Pointer: "/x/0", Message: "m", Old: true}},
+		"as it is":             {plan.Finding{Code: "DUPLICATE", Severity: "warning", Place: plan.Place{File: "/a.yml", Pointer: "/x/0"}, Message: "m", Old: true}, plan.Finding{Code: "DUPLICATE", Severity: "warning", Place: plan.Place{File: "/a.yml", Pointer: "/x/0"}, Message: "m", Old: true}},
 		"an unknown severity":  {plan.Finding{Severity: "fatal", Message: "m"}, plan.Finding{Severity: "error", Message: "m"}},
 		"no severity":          {plan.Finding{Message: "m"}, plan.Finding{Severity: "error", Message: "m"}},
 		"a code in lower case": {plan.Finding{Code: "duplicate", Severity: "note", Message: "m"}, plan.Finding{Severity: "note", Message: "m"}},
-		"a long code":          {plan.Finding{Code: strings.Repeat("A", 41), Severity: "note", Message: "m"}, plan.Finding{Severity: "note", Message: "m"}},
-		"a foreign file":       {plan.Finding{Severity: "note", File: "/etc/passwd", Pointer: "/x", Message: "m"}, plan.Finding{Severity: "note", Message: "m"}},
-		"a hidden character":   {plan.Finding{Severity: "note", File: "/hidden\x00.yml", Message: "m"}, plan.Finding{Severity: "note", Message: "m"}},
-		"not a pointer":        {plan.Finding{Severity: "note", File: "/a.yml", Pointer: "x", Message: "m"}, plan.Finding{Severity: "note", File: "/a.yml", Message: "m"}},
-		"a long pointer":       {plan.Finding{Severity: "note", File: "/a.yml", Pointer: "/" + strings.Repeat("x", long), Message: "m"}, plan.Finding{Severity: "note", File: "/a.yml", Message: "m"}},
-		"a secret pointer":     {plan.Finding{Severity: "note", File: "/a.yml", Pointer: "/x/hunter22", Message: "m"}, plan.Finding{Severity: "note", File: "/a.yml", Message: "m"}},
+		"a long code":          {plan.Finding{Code: plan.FindingCode(strings.Repeat("A", 41)), Severity: "note", Message: "m"}, plan.Finding{Severity: "note", Message: "m"}},
+		"a foreign file":       {plan.Finding{Severity: "note", Place: plan.Place{File: "/etc/passwd", Pointer: "/x"}, Message: "m"}, plan.Finding{Severity: "note", Message: "m"}},
+		"a hidden character":   {plan.Finding{Severity: "note", Place: plan.Place{File: "/hidden\x00.yml"}, Message: "m"}, plan.Finding{Severity: "note", Message: "m"}},
+		"not a pointer":        {plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml", Pointer: "x"}, Message: "m"}, plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml"}, Message: "m"}},
+		"a long pointer":       {plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml", Pointer: "/" + strings.Repeat("x", long)}, Message: "m"}, plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml"}, Message: "m"}},
+		"a secret pointer":     {plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml", Pointer: "/x/hunter22"}, Message: "m"}, plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml"}, Message: "m"}},
 		"a secret":             {plan.Finding{Severity: "note", Message: "it is hunter\x1b[0m22!"}, plan.Finding{Severity: "note", Message: "it is ***!"}},
 		"lines and escapes":    {plan.Finding{Severity: "note", Message: " a\r\n\x1b[2J::error::\u202eb "}, plan.Finding{Severity: "note", Message: "a ::error::b"}},
 		"nothing":              {plan.Finding{Severity: "note", Message: " \n"}, plan.Finding{Severity: "note", Message: "(a finding without a message)"}},
@@ -60,8 +60,8 @@ func TestFindingIsCleaned(t *testing.T) {
 
 func TestOrder(t *testing.T) {
 	want := []plan.Finding{
-		{Severity: "error", Message: "b"}, {Severity: "error", File: "/a.yml", Message: "a"}, {Severity: "error", File: "/a.yml", Pointer: "/x", Code: "A", Message: "b"},
-		{Severity: "error", File: "/a.yml", Pointer: "/x", Code: "B", Message: "a"}, {Severity: "warning", Message: "a"}, {Severity: "note", Message: "a"},
+		{Severity: "error", Message: "b"}, {Severity: "error", Place: plan.Place{File: "/a.yml"}, Message: "a"}, {Severity: "error", Place: plan.Place{File: "/a.yml", Pointer: "/x"}, Code: "A", Message: "b"},
+		{Severity: "error", Place: plan.Place{File: "/a.yml", Pointer: "/x"}, Code: "B", Message: "a"}, {Severity: "warning", Message: "a"}, {Severity: "note", Message: "a"},
 		{Severity: "error", Message: "a", Old: true},
 	}
 	reversed := slices.Clone(want)
@@ -73,7 +73,7 @@ func TestOrder(t *testing.T) {
 
 func TestFailure(t *testing.T) {
 	at := func(file, message string) plan.Finding {
-		return plan.Finding{Code: "TYPE", Severity: "error", File: file, Pointer: "/x", Message: message}
+		return plan.Finding{Code: "TYPE", Severity: "error", Place: plan.Place{File: file, Pointer: "/x"}, Message: message}
 	}
 	warning, old := plan.Finding{Severity: "warning", Message: "m"}, plan.Finding{Severity: "error", Message: "m", Old: true}
 	var many []plan.Finding
@@ -112,7 +112,7 @@ func TestOrderOfReports(t *testing.T) {
 		var reports []plan.Finding
 		for range rng.IntN(700) {
 			reports = append(reports, plan.Finding{
-				Severity: []plan.Severity{"error", "warning", "note", "?"}[rng.IntN(4)], File: []string{"", "/a.yml", "/b.yml"}[rng.IntN(3)],
+				Severity: []plan.Severity{"error", "warning", "note", "?"}[rng.IntN(4)], Place: plan.Place{File: []string{"", "/a.yml", "/b.yml"}[rng.IntN(3)]},
 				Message: strings.Repeat("long ", rng.IntN(30)/29*2000) + fmt.Sprint(rng.IntN(200)), Old: rng.IntN(2) == 0,
 			})
 		}
@@ -158,8 +158,8 @@ func TestFlood(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for i := worker; i < n; i += 8 {
-				c.Add(plan.Finding{Severity: plan.SeverityWarning, File: "/a.yml", Message: fmt.Sprintf("%09d", n-i)}) // each more important than all before
-				c.Add(plan.Finding{Severity: plan.SeverityError, File: long, Pointer: long, Code: long, Message: long[i%1000:]})
+				c.Add(plan.Finding{Severity: plan.SeverityWarning, Place: plan.Place{File: "/a.yml"}, Message: fmt.Sprintf("%09d", n-i)}) // each more important than all before
+				c.Add(plan.Finding{Severity: plan.SeverityError, Place: plan.Place{File: long, Pointer: long}, Code: plan.FindingCode(long), Message: long[i%1000:]})
 			}
 		}()
 	}
@@ -182,7 +182,7 @@ func TestFlood(t *testing.T) {
 func TestFindingsAreBoundedTogether(t *testing.T) {
 	var reports []plan.Finding
 	for i := range plan.MaxFindings {
-		reports = append(reports, plan.Finding{Severity: plan.SeverityNote, File: "/a.yml", Pointer: "/" + strings.Repeat("x", 900), Message: fmt.Sprint(i)})
+		reports = append(reports, plan.Finding{Severity: plan.SeverityNote, Place: plan.Place{File: "/a.yml", Pointer: "/" + strings.Repeat("x", 900)}, Message: fmt.Sprint(i)})
 	}
 	c, found := collect(reports...)
 	_, beyond := c.Findings()

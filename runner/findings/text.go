@@ -41,11 +41,11 @@ func (c *Collection) Failure() *Failure {
 // Error says how many findings fail the task, and names the first.
 func (f *Failure) Error() string {
 	text := f.First.Message
-	if place := f.First.Place(); place != "" {
+	if place := f.First.Where(); place != "" {
 		text = place + ": " + text
 	}
 	if f.First.Code != "" {
-		text = f.First.Code + ": " + text
+		text = string(f.First.Code) + ": " + text
 	}
 	switch {
 	case f.Findings == 1:

@@ -27,7 +27,7 @@ type announcer struct {
 func (a announcer) DryRun(_ context.Context, env integration.Environment) error {
 	_, err := fmt.Fprintln(env.Log, "would drop the lamp of", env.Shard)
 	for i := range a.effects {
-		env.Report(integration.Finding{Effect: &a.effects[i]})
+		env.Report(integration.Remark{Effect: &a.effects[i]})
 	}
 	return errors.Join(err, a.failure)
 }

@@ -25,10 +25,10 @@ type reporter struct {
 
 func (r reporter) DryRun(_ context.Context, env integration.Environment) error {
 	for _, f := range r.findings {
-		env.Report(integration.Finding{Finding: f})
+		env.Report(integration.Remark{Finding: f})
 	}
 	if r.late != nil {
-		r.late(func() { env.Report(integration.Finding{Finding: plan.Finding{Message: "late"}}) })
+		r.late(func() { env.Report(integration.Remark{Finding: plan.Finding{Message: "late"}}) })
 	}
 	return r.failure
 }
@@ -43,7 +43,7 @@ func TestFindingsFailTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ofData := plan.Finding{Code: "TYPE", Severity: plan.SeverityError, File: "/a.yml", Pointer: "/x", Message: "no number"}
+	ofData := plan.Finding{Code: "TYPE", Severity: plan.SeverityError, Place: plan.Place{File: "/a.yml", Pointer: "/x"}, Message: "no number"}
 	ofTarget := plan.Finding{Code: "UNREACHABLE", Severity: plan.SeverityError, Message: "connection refused"}
 	down := integration.Failure(integration.FailureTransient, errors.New("harbor: connection refused"))
 	broken := errors.New("a bug")

@@ -62,7 +62,7 @@ func (r runner) runNative(ctx context.Context, n integration.DryRunner, task pla
 	found := r.collection(task)
 	env := r.readable(task)
 	env.Query, env.Base, env.Log = queryFunc(vars[graphqlURL], vars[settings.GraphQLToken]), queryFunc(vars[baseURL], vars[settings.GraphQLToken]), log
-	env.Report = func(f integration.Finding) {
+	env.Report = func(f integration.Remark) {
 		switch {
 		case f.Effect == nil && f.Unlooked == nil:
 			found.Add(f.Finding)

@@ -164,7 +164,7 @@ func (v *verdict) identity(base, head *cloud.Resource) {
 }
 
 // reasons are the reasons of causes, as Kubernetes names them. Others are FieldValueInvalid.
-var reasons = map[reconcile.Code]string{
+var reasons = map[plan.FindingCode]string{
 	validate.CodeReadOnly:   "FieldValueForbidden",
 	validate.CodeSecret:     "FieldValueForbidden",
 	reconcile.CodeProtected: "FieldValueForbidden",

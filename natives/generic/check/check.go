@@ -134,7 +134,7 @@ func (c *checker) entry(r *cloud.Resource, heads map[reconcile.Key]*cloud.Resour
 	types, err := c.typesOf(before, r)
 	if err != nil {
 		types = nil
-		c.report.Findings = append(c.report.Findings, find(r, reconcile.Code(openapi.CodeOf(err)), plan.SeverityError, "/type", "the specification cannot be read: %s", openapi.MessageOf(err)))
+		c.report.Findings = append(c.report.Findings, find(r, plan.FindingCode(openapi.CodeOf(err)), plan.SeverityError, "/type", "the specification cannot be read: %s", openapi.MessageOf(err)))
 	}
 	c.add(Pair{Base: before, Head: r, Types: types, Children: c.children[r.Key]})
 }
@@ -255,11 +255,11 @@ func (c *checker) typeOf(specs *cloud.Specs, of *resources.Type) (*validate.Type
 func (c *checker) general(base, head *cloud.Model) {
 	old := map[string]bool{}
 	for _, f := range base.Findings {
-		old[string(f.Code)+f.Message+f.Place.File] = true
+		old[string(f.Code)+f.Message+f.File] = true
 	}
 	for _, f := range head.Findings {
-		c.report.Findings = append(c.report.Findings, Finding{Code: f.Code, Severity: plan.Severity(f.Severity), File: f.Place.File,
-			Pointer: f.Place.Pointer, Path: f.Place.Pointer, Message: f.Message, Old: old[string(f.Code)+f.Message+f.Place.File]})
+		c.report.Findings = append(c.report.Findings, Finding{Code: f.Code, Severity: f.Severity, File: f.File,
+			Pointer: f.Pointer, Path: f.Pointer, Message: f.Message, Old: old[string(f.Code)+f.Message+f.File]})
 	}
 	for _, a := range base.APIs {
 		c.apis[a.Name] = a

@@ -7,7 +7,6 @@ import (
 
 	"github.com/app-sre/prcheck/natives/generic/threeway"
 	"github.com/app-sre/prcheck/natives/generic/validate"
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -60,7 +59,7 @@ type told struct {
 func newTold() told { return told{maphash.MakeSeed(), map[uint64]bool{}, map[uint64]bool{}} }
 
 // add remembers a finding.
-func (t told) add(code reconcile.Code, path string) {
+func (t told) add(code plan.FindingCode, path string) {
 	h := t.begin(code)
 	for {
 		i := strings.IndexByte(path, '/')
@@ -76,7 +75,7 @@ func (t told) add(code reconcile.Code, path string) {
 	}
 }
 
-func (t told) begin(code reconcile.Code) *maphash.Hash {
+func (t told) begin(code plan.FindingCode) *maphash.Hash {
 	h := new(maphash.Hash)
 	h.SetSeed(t.seed)
 	_, _ = h.WriteString(string(code) + " ")
@@ -84,7 +83,7 @@ func (t told) begin(code reconcile.Code) *maphash.Hash {
 }
 
 // hasAt reports whether there is a finding at a place itself.
-func (t told) hasAt(code reconcile.Code, path string) bool {
+func (t told) hasAt(code plan.FindingCode, path string) bool {
 	h := t.begin(code)
 	_, _ = h.WriteString(path)
 	return t.at[h.Sum64()]
@@ -92,7 +91,7 @@ func (t told) hasAt(code reconcile.Code, path string) bool {
 
 // has reports whether a violation is told, perhaps at a place inside of it.
 func (t told) has(v threeway.Finding) bool {
-	code := reconcile.Code(v.Code)
+	code := plan.FindingCode(v.Code)
 	if t.hasAt(code, v.Path) {
 		return true
 	}

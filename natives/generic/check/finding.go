@@ -8,30 +8,29 @@ import (
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/natives/generic/body"
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
 )
 
 // The codes of what a change would do. They are a contract with programs.
 const (
-	CodeCreateOnly         reconcile.Code = "CREATE_ONLY"
-	CodeCreateOnlyInferred reconcile.Code = "CREATE_ONLY_INFERRED"
-	CodeReplace            reconcile.Code = "REPLACE"       // delete and create, as the entry allows
-	CodeVersion            reconcile.Code = "API_VERSION"   // the type has another version
-	CodeRules              reconcile.Code = "RULES_CHANGED" // the change edits what it is checked by
-	CodeIgnored            reconcile.Code = "IGNORED"       // the change edits what its entry ignores
-	CodeFirstSet           reconcile.Code = "FIRST_SET"     // the data set what stays once it is there
-	CodeTarget             reconcile.Code = "NEW_TARGET"    // the change alters how resources are reached
+	CodeCreateOnly         plan.FindingCode = "CREATE_ONLY"
+	CodeCreateOnlyInferred plan.FindingCode = "CREATE_ONLY_INFERRED"
+	CodeReplace            plan.FindingCode = "REPLACE"       // delete and create, as the entry allows
+	CodeVersion            plan.FindingCode = "API_VERSION"   // the type has another version
+	CodeRules              plan.FindingCode = "RULES_CHANGED" // the change edits what it is checked by
+	CodeIgnored            plan.FindingCode = "IGNORED"       // the change edits what its entry ignores
+	CodeFirstSet           plan.FindingCode = "FIRST_SET"     // the data set what stays once it is there
+	CodeTarget             plan.FindingCode = "NEW_TARGET"    // the change alters how resources are reached
 )
 
 // A Finding is a mistake of a change, or what it would do.
 type Finding struct {
-	Code     reconcile.Code `json:"code"`
-	Severity plan.Severity  `json:"severity"`
-	File     string         `json:"file,omitempty"` // of head, or of base if head removes it
-	Line     int            `json:"line,omitempty"` // in the file, 0 if it is not known
-	Pointer  string         `json:"pointer"`        // JSON pointer in the file
-	Resource string         `json:"resource,omitempty"`
+	Code     plan.FindingCode `json:"code"`
+	Severity plan.Severity    `json:"severity"`
+	File     string           `json:"file,omitempty"` // of head, or of base if head removes it
+	Line     int              `json:"line,omitempty"` // in the file, 0 if it is not known
+	Pointer  string           `json:"pointer"`        // JSON pointer in the file
+	Resource string           `json:"resource,omitempty"`
 	// Path is the JSON pointer to the property in the body, or to the field of the entry. Items
 	// of lists are named by their keys.
 	Path string `json:"path"`
@@ -111,7 +110,7 @@ func (f Finding) Reported() plan.Finding {
 	if runes := []rune(text); len(runes) > plan.MaxFindingMessage {
 		text = string(runes[:plan.MaxFindingMessage-1]) + "…"
 	}
-	return plan.Finding{Code: string(f.Code), Severity: f.Severity, File: f.File, Pointer: f.Pointer, Message: text, Old: f.Old}
+	return plan.Finding{Code: f.Code, Severity: f.Severity, Place: plan.Place{File: f.File, Pointer: f.Pointer}, Message: text, Old: f.Old}
 }
 
 // MarshalJSON writes a change with both of its values, also those that are none.

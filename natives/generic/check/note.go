@@ -3,7 +3,6 @@ package check
 import (
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/generic/threeway"
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -46,6 +45,6 @@ func (p Pair) ignored(out *few) {
 	}
 }
 
-func (p Pair) note(code reconcile.Code, path, message string) Finding {
+func (p Pair) note(code plan.FindingCode, path, message string) Finding {
 	return Finding{Code: code, Severity: plan.SeverityNote, File: p.Head.File, Pointer: p.inFile(path), Resource: name(p.Head), Path: path, Message: message}
 }

@@ -66,7 +66,7 @@ func (p Pair) Check() Result {
 func isManaged(r *cloud.Resource) bool { return r.Policy == reconcile.Manage }
 
 // find returns a finding about a field of an entry, or about its body.
-func find(r *cloud.Resource, code reconcile.Code, severity plan.Severity, pointer, format string, args ...any) Finding {
+func find(r *cloud.Resource, code plan.FindingCode, severity plan.Severity, pointer, format string, args ...any) Finding {
 	return Finding{Code: code, Severity: severity, File: r.File, Pointer: pointer, Resource: name(r), Path: pointer, Message: fmt.Sprintf(format, args...)}
 }
 
@@ -255,7 +255,7 @@ func overlay(r *cloud.Resource) rules.Overlay {
 
 // violation tells what a violation of the plan means.
 func (p Pair) violation(v threeway.Finding, action threeway.Action) Finding {
-	f := Finding{Code: reconcile.Code(v.Code), Severity: plan.SeverityError, File: p.Head.File, Pointer: p.inFile(v.Path),
+	f := Finding{Code: plan.FindingCode(v.Code), Severity: plan.SeverityError, File: p.Head.File, Pointer: p.inFile(v.Path),
 		Resource: name(p.Head), Path: v.Path, Message: v.Message}
 	ground := ""
 	if v.Ground != "" {

@@ -7,15 +7,16 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/family"
 	"github.com/app-sre/prcheck/natives/openapi/resources"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // The codes of findings that are made here.
 const (
-	CodeImmutableID reconcile.Code = "IMMUTABLE_ID" // the entry names no address of its type
-	CodeAcross      reconcile.Code = "CROSS_SHARD"  // a reference to another root orders nothing
-	CodeFamily      reconcile.Code = "VAL_ENUM"     // a word that none of a list is
-	CodeRequired    reconcile.Code = "VAL_REQUIRED" // a value is missing
-	CodePattern     reconcile.Code = "VAL_PATTERN"  // a value has another form
+	CodeImmutableID plan.FindingCode = "IMMUTABLE_ID" // the entry names no address of its type
+	CodeAcross      plan.FindingCode = "CROSS_SHARD"  // a reference to another root orders nothing
+	CodeFamily      plan.FindingCode = "VAL_ENUM"     // a word that none of a list is
+	CodeRequired    plan.FindingCode = "VAL_REQUIRED" // a value is missing
+	CodePattern     plan.FindingCode = "VAL_PATTERN"  // a value has another form
 )
 
 // A Model is what the data say.
@@ -24,7 +25,7 @@ type Model struct {
 	Resources []*Resource // sorted by file
 	// Findings are what is wrong with APIs, and what people must know. A mistake of a resource
 	// stands in the resource.
-	Findings []reconcile.Finding
+	Findings []plan.Finding
 }
 
 // An API is a service that a specification describes.
@@ -55,9 +56,9 @@ func (a *API) Specs() *Specs { return a.specs }
 
 // A Mistake is what is wrong with an entry. The zero value is no mistake.
 type Mistake struct {
-	Code    reconcile.Code `json:"code,omitempty"`
-	Pointer string         `json:"pointer,omitempty"` // JSON pointer in the datafile
-	Message string         `json:"message,omitempty"`
+	Code    plan.FindingCode `json:"code,omitempty"`
+	Pointer string           `json:"pointer,omitempty"` // JSON pointer in the datafile
+	Message string           `json:"message,omitempty"`
 }
 
 // IsZero reports whether there is no mistake.
@@ -123,8 +124,8 @@ type Resource struct {
 }
 
 // Place returns the place of the entry, or of its mistake.
-func (r *Resource) Place() reconcile.Place {
-	return reconcile.Place{File: r.File, Pointer: r.Mistake.Pointer}
+func (r *Resource) Place() plan.Place {
+	return plan.Place{File: r.File, Pointer: r.Mistake.Pointer}
 }
 
 // TypeID returns the type with its version, or as the data have it if it is not known.
@@ -136,7 +137,7 @@ func (r *Resource) TypeID() string {
 }
 
 // fail notes the first mistake of a resource.
-func (r *Resource) fail(code reconcile.Code, pointer, message string) {
+func (r *Resource) fail(code plan.FindingCode, pointer, message string) {
 	if r.Mistake.IsZero() {
 		r.Mistake = Mistake{code, pointer, message}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/openapi"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // codeType is the code of a value of another type.
@@ -130,7 +131,7 @@ func (r *Reader) api(row row[apiRow]) *API {
 	e := row.entry
 	a := &API{File: e.Path, Name: e.Name, Family: e.Family, Endpoint: strings.TrimRight(e.Endpoint, "/"), Insecure: e.Insecure,
 		Specifications: e.Specifications, Overrides: e.Overrides, ReadActions: e.ReadActions, Mistake: row.wrong}
-	fail := func(code reconcile.Code, pointer, message string) {
+	fail := func(code plan.FindingCode, pointer, message string) {
 		if a.Mistake.IsZero() {
 			a.Mistake = Mistake{code, pointer, message}
 		}
@@ -200,7 +201,7 @@ func (m *Model) warn(a *API) {
 	}
 	for i, err := range a.specs.warnings {
 		if i == maxWarnings {
-			m.Findings = append(m.Findings, reconcile.Finding{Severity: reconcile.Warning, Place: reconcile.Place{File: a.File, Pointer: "/specifications"},
+			m.Findings = append(m.Findings, plan.Finding{Severity: plan.SeverityWarning, Place: plan.Place{File: a.File, Pointer: "/specifications"},
 				Message: fmt.Sprintf("%d more mistakes in the specifications", len(a.specs.warnings)-maxWarnings)})
 			return
 		}
@@ -209,7 +210,7 @@ func (m *Model) warn(a *API) {
 }
 
 func (m *Model) tell(w Mistake, file string) {
-	m.Findings = append(m.Findings, reconcile.Finding{Code: w.Code, Severity: reconcile.Error, Place: reconcile.Place{File: file, Pointer: w.Pointer}, Message: w.Message})
+	m.Findings = append(m.Findings, plan.Finding{Code: w.Code, Severity: plan.SeverityError, Place: plan.Place{File: file, Pointer: w.Pointer}, Message: w.Message})
 }
 
 // resource reads the entry of a resource.

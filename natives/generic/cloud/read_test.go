@@ -8,6 +8,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/cloud"
 	"github.com/app-sre/prcheck/natives/generic/cloudtest"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 type object = cloudtest.Object
@@ -92,7 +93,7 @@ func text(v any) string {
 	return string(raw)
 }
 
-func codesOf(findings []reconcile.Finding) string {
+func codesOf(findings []plan.Finding) string {
 	var out []string
 	for _, f := range findings {
 		out = append(out, string(f.Code))
@@ -170,7 +171,7 @@ func TestMistakesOfAPIs(t *testing.T) {
 		w := world()
 		w.Data[cloudtest.API][c.field] = c.value
 		m := read(t, w)
-		if len(m.Findings) != 1 || string(m.Findings[0].Code)+" "+m.Findings[0].Place.Pointer != c.want {
+		if len(m.Findings) != 1 || string(m.Findings[0].Code)+" "+m.Findings[0].Pointer != c.want {
 			t.Errorf("%s: got %+v, want %s", name, m.Findings, c.want)
 		}
 		if len(m.Findings) > 0 && strings.Contains(m.Findings[0].Message, string(m.Findings[0].Code)) {

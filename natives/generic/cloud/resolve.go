@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/natives/openapi"
 	"github.com/app-sre/prcheck/natives/openapi/resources"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A resolver finds the addresses of resources and what they refer to.
@@ -53,8 +54,8 @@ func (m *Model) resolve(families func(string) *family.Family) {
 	}
 	for _, r := range m.Resources {
 		for _, k := range r.Across {
-			m.Findings = append(m.Findings, reconcile.Finding{Code: CodeAcross, Severity: reconcile.Note, Keys: []reconcile.Key{r.Key, k}, Place: r.Place(),
-				Message: fmt.Sprintf("it refers to %s, which another run works on: nothing orders these two", k)})
+			m.Findings = append(m.Findings, plan.Finding{Code: CodeAcross, Severity: plan.SeverityNote, Place: r.Place(),
+				Message: fmt.Sprintf("%s refers to %s, which another run works on: nothing orders these two", r.Key, k)})
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/app-sre/prcheck/natives/openapi"
 	"github.com/app-sre/prcheck/natives/openapi/classes"
 	"github.com/app-sre/prcheck/natives/openapi/resources"
-	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // Specs are the specifications of one API with its overrides. Several goroutines may use them.
@@ -273,10 +273,10 @@ func (s *Specs) checkOverrides(own *classes.Overrides) {
 }
 
 // codeOf returns the code of an error of a specification.
-func codeOf(err error) reconcile.Code {
+func codeOf(err error) plan.FindingCode {
 	var wrong *openapi.Error
 	if errors.As(err, &wrong) {
-		return reconcile.Code(wrong.Code)
+		return plan.FindingCode(wrong.Code)
 	}
 	return openapi.CodeLoad
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/validate"
 	"github.com/app-sre/prcheck/natives/openapi/classes"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 var ours = []string{"qontract-integration", "qontract-caller", "qontract-integration-version"}
@@ -40,7 +41,7 @@ type importCase struct {
 	}
 	Expected struct {
 		Body    json.RawMessage
-		Blocked reconcile.Code
+		Blocked plan.FindingCode
 	}
 }
 

@@ -29,7 +29,7 @@ type world struct {
 	state    state.Store
 	mu       sync.Mutex
 	log      bytes.Buffer
-	findings []integration.Finding
+	findings []integration.Remark
 	deeds    []string
 }
 
@@ -70,7 +70,7 @@ func (w *world) environment() integration.Environment {
 	w.log.Reset()
 	w.findings, w.deeds = nil, nil
 	return integration.Environment{Integration: "generic", Settings: rules.For("generic"), Query: w.Query(w.t), State: state.ReadOnly(w.state), Log: &w.log,
-		Now: time.Now, Endpoint: w.endpoint(), Workers: 2, Report: func(f integration.Finding) {
+		Now: time.Now, Endpoint: w.endpoint(), Workers: 2, Report: func(f integration.Remark) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.findings = append(w.findings, f)

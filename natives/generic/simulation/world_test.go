@@ -42,7 +42,7 @@ type world struct {
 
 	mu       sync.Mutex
 	log      bytes.Buffer
-	findings []integration.Finding
+	findings []integration.Remark
 	stands   []integration.Standing
 	deeds    []integration.Deed
 	broken   []string // what a run did that it must not do
@@ -153,7 +153,7 @@ func (w *world) environment(m *mortal) integration.Environment {
 		Endpoint: func(context.Context, integration.EndpointRef) (http.RoundTripper, error) {
 			return wire{world: w, mortal: m}, nil
 		},
-		Report: func(f integration.Finding) { w.note(func() { w.findings = append(w.findings, f) }) },
+		Report: func(f integration.Remark) { w.note(func() { w.findings = append(w.findings, f) }) },
 		Stand:  func(s integration.Standing) { w.note(func() { w.stands = append(w.stands, s) }) },
 	}
 }

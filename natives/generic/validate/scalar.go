@@ -17,7 +17,7 @@ import (
 
 // A wrong is a mistake of a value itself.
 type wrong struct {
-	code     reconcile.Code
+	code     plan.FindingCode
 	severity plan.Severity
 	text     string
 }

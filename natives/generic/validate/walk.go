@@ -101,7 +101,7 @@ func (w *walk) isOver(v any) bool {
 }
 
 // mistake adds an error.
-func (w *walk) mistake(code reconcile.Code, at place, value any, format string, args ...any) {
+func (w *walk) mistake(code plan.FindingCode, at place, value any, format string, args ...any) {
 	w.add(Finding{Code: code, Severity: plan.SeverityError, Pointer: at.pointer, Pattern: at.pattern, Exact: at.exact, Value: value, Message: fmt.Sprintf(format, args...)})
 }
 
@@ -119,7 +119,7 @@ func (w *walk) value(v any, at place, schemas []*openapi.Schema) {
 	}
 	rule := w.rule(at)
 	if rule.Doubt != "" {
-		w.mistake(reconcile.Code(openapi.CodeLoad), at, nil, "the specification cannot be read here: %s", rule.Doubt)
+		w.mistake(plan.FindingCode(openapi.CodeLoad), at, nil, "the specification cannot be read here: %s", rule.Doubt)
 		return
 	}
 	if w.isFixed(v, at) || !w.mayBeSet(v, at, rule) || v == nil {
@@ -154,7 +154,7 @@ func (w *walk) rule(at place) rules.Rule {
 
 // broken tells that a specification cannot be read where it describes a property.
 func (w *walk) broken(at place, err error) {
-	w.mistake(reconcile.Code(openapi.CodeOf(err)), at, nil, "the specification cannot be read here: %s", openapi.MessageOf(err))
+	w.mistake(plan.FindingCode(openapi.CodeOf(err)), at, nil, "the specification cannot be read here: %s", openapi.MessageOf(err))
 }
 
 // isFixed checks a part of the identity, and reports whether the value is one.

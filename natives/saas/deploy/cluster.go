@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/saas/render"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A view is how the objects of a cell in one namespace are looked at.
@@ -22,7 +23,7 @@ type view struct {
 	at        string // cluster/namespace
 	namespace string
 	file      *saas.File
-	place     reconcile.Place // of a target
+	place     plan.Place // of a target
 	options   manifests.Options
 	isCleared bool
 	isAlways  bool   // objects are applied without a comparison
@@ -133,7 +134,7 @@ func (r *run) current(ctx context.Context, env integration.Environment, p native
 }
 
 // CodeFinished says that a target that says delete can be removed.
-const CodeFinished reconcile.Code = "FINISHED"
+const CodeFinished plan.FindingCode = "FINISHED"
 
 // managed returns the kinds to list: those of the objects that are desired, and those that the
 // saas file manages and the cluster has. What the cluster does not have is told.

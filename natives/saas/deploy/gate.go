@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas/promotion"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // errNoRecords says that nobody named the place of the records of promotions.
@@ -30,7 +30,7 @@ func (s *side) ask(ctx context.Context) {
 			if c.closed == "" {
 				c.closed = fmt.Sprintf("the promotion gate of %s is closed: %s", t.Label(), v.Reason)
 			}
-			f := reconcile.Finding{Code: CodeGate, Severity: reconcile.Error, Place: t.place("/ref"),
+			f := plan.Finding{Code: CodeGate, Severity: plan.SeverityError, Place: t.place("/ref"),
 				Message: fmt.Sprintf("%s: the promotion gate is closed, so nothing of %s is deployed: %s", t.Label(), c.Key(), v.Reason)}
 			if !v.Opens.IsZero() {
 				f.Message += "; it opens at " + v.Opens.UTC().Format("2006-01-02 15:04 UTC")
@@ -77,7 +77,7 @@ func (r *run) openRecords(ctx context.Context) (*promotion.Records, error) {
 }
 
 // place returns the place of a part of a target.
-func (t *target) place(pointer string) reconcile.Place {
+func (t *target) place(pointer string) plan.Place {
 	p := t.Place
 	p.Pointer += pointer
 	return p

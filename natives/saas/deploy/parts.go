@@ -14,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas/render"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A body is what an object should be, or a target that could not be rendered.
@@ -134,7 +135,7 @@ func (s *side) desired() native.Desired {
 }
 
 // part returns the part of a cell in one namespace.
-func (s *side) part(c *cell, at string, findings *[]reconcile.Finding) native.Part {
+func (s *side) part(c *cell, at string, findings *[]plan.Finding) native.Part {
 	targets := slices.DeleteFunc(slices.Clone(c.targets), func(t *target) bool { return t.at() != at })
 	cluster := targets[0].Namespace.Cluster
 	p := native.Part{Shard: c.Key(), Caller: c.File.Name, At: at, Skip: c.closed, Target: cluster.Ref}
@@ -150,7 +151,7 @@ func (s *side) part(c *cell, at string, findings *[]reconcile.Finding) native.Pa
 		p.Skip = fmt.Sprintf("the cluster %q disables %s", cluster.Name, s.run.env.Integration)
 	case cluster.Problem != "":
 		p.Skip = fmt.Sprintf("the cluster %q %s, so nothing is done there", cluster.Name, cluster.Problem)
-		*findings = append(*findings, reconcile.Finding{Code: CodeCluster, Severity: reconcile.Error, Place: reconcile.Place{File: cluster.Path}, Message: p.Skip})
+		*findings = append(*findings, plan.Finding{Code: CodeCluster, Severity: plan.SeverityError, Place: plan.Place{File: cluster.Path}, Message: p.Skip})
 	case s.run.services.Repositories == nil:
 		p.Skip = "this program reads no repositories"
 	}

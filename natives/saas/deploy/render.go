@@ -11,18 +11,19 @@ import (
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/saas/render"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // The codes of what is found here.
 const (
-	CodeUnknown reconcile.Code = "SAAS_UNKNOWN" // a service does not answer, so nobody knows
-	CodeHeld    reconcile.Code = "SAAS_HELD"    // a saas file cannot be used, or is deprecated
-	CodeGate    reconcile.Code = "SAAS_GATE"    // the promotion gate of a target is closed
-	CodeCluster reconcile.Code = "SAAS_CLUSTER" // a cluster cannot be used
-	CodeChange  reconcile.Code = "SAAS_CHANGE"  // what a change alters in the objects of a target
-	CodeCompare reconcile.Code = "SAAS_COMPARE" // where the commits of a change can be compared
-	CodePartly  reconcile.Code = "SAAS_PARTLY"  // what a dry run did not check
-	CodeOpaque  reconcile.Code = "SAAS_OPAQUE"  // a target that cannot be rendered without the values of its secrets
+	CodeUnknown plan.FindingCode = "SAAS_UNKNOWN" // a service does not answer, so nobody knows
+	CodeHeld    plan.FindingCode = "SAAS_HELD"    // a saas file cannot be used, or is deprecated
+	CodeGate    plan.FindingCode = "SAAS_GATE"    // the promotion gate of a target is closed
+	CodeCluster plan.FindingCode = "SAAS_CLUSTER" // a cluster cannot be used
+	CodeChange  plan.FindingCode = "SAAS_CHANGE"  // what a change alters in the objects of a target
+	CodeCompare plan.FindingCode = "SAAS_COMPARE" // where the commits of a change can be compared
+	CodePartly  plan.FindingCode = "SAAS_PARTLY"  // what a dry run did not check
+	CodeOpaque  plan.FindingCode = "SAAS_OPAQUE"  // a target that cannot be rendered without the values of its secrets
 )
 
 // A repositoryKey is a repository as a saas file of a side reaches it.

@@ -16,21 +16,21 @@ import (
 )
 
 // note reports what people should know, and writes it into the log.
-func (r *run) note(code reconcile.Code, at reconcile.Place, message string) {
+func (r *run) note(code plan.FindingCode, at plan.Place, message string) {
 	_, _ = fmt.Fprintln(r.env.Log, sanitize.Line(message)) // the log is for people
-	r.env.Report(integration.Finding{Finding: plan.Finding{Code: string(code), Severity: plan.SeverityNote, File: at.File, Pointer: at.Pointer, Message: message}})
+	r.env.Report(integration.Remark{Finding: plan.Finding{Code: code, Severity: plan.SeverityNote, Place: plan.Place{File: at.File, Pointer: at.Pointer}, Message: message}})
 }
 
 // tellForeign says that an object belongs to another integration, so that it stays as it is. It is
 // an error of a run, which does not deploy what it should.
 func (r *run) tellForeign(v *view, key reconcile.Key, of string) {
-	f := plan.Finding{Code: string(reconcile.CodeOwnedByOther), Severity: plan.SeverityWarning, File: v.place.File, Pointer: v.place.Pointer,
+	f := plan.Finding{Code: reconcile.CodeOwnedByOther, Severity: plan.SeverityWarning, Place: v.place,
 		Message: fmt.Sprintf("%s belongs to the integration %.100q, so it stays as it is: let the settings say take_over_from, or remove one of both", key, of)}
 	if r.writes {
 		f.Severity = plan.SeverityError
 	}
 	_, _ = fmt.Fprintln(r.env.Log, sanitize.Line(f.Message)) // the log is for people
-	r.env.Report(integration.Finding{Finding: f})
+	r.env.Report(integration.Remark{Finding: f})
 }
 
 // reportChange says what a change alters: the links to the commits between both sides, the
@@ -86,7 +86,7 @@ func (r *run) reportOpaque(c *cell, t *target) {
 	if r.base != nil && r.base.err == nil && !c.isAltered { // the change does nothing to it
 		what = plan.UnlookedDrift
 	}
-	r.env.Report(integration.Finding{Shard: c.Key(), Unlooked: &plan.Unlooked{Part: c.Key() + " at " + t.at(), What: what, Code: string(CodeOpaque), Why: message}})
+	r.env.Report(integration.Remark{Shard: c.Key(), Unlooked: &plan.Unlooked{Part: c.Key() + " at " + t.at(), What: what, Code: string(CodeOpaque), Why: message}})
 }
 
 // linkOf returns where the refs of both sides of a target can be compared, "" if it is the same ref. Branches

@@ -241,7 +241,7 @@ func (s *scene) env(t testing.TB, shard string, base *saastest.World) integratio
 		Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterReader, error) {
 			return kube.Open(s.reach(ref))
 		},
-		Report: func(f integration.Finding) {
+		Report: func(f integration.Remark) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			text := fmt.Sprintf("%s %s %s%s %s", f.Severity, f.Code, f.File, f.Pointer, f.Message)

@@ -18,6 +18,7 @@ import (
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/saas/promotion"
 	"github.com/app-sre/prcheck/natives/saas/render"
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -49,7 +50,7 @@ type side struct {
 	name     string
 	model    *saas.Model // nil with err
 	cells    []*cell
-	findings []reconcile.Finding
+	findings []plan.Finding
 	err      error
 }
 
@@ -139,12 +140,12 @@ func (s *side) text(c *cell) string {
 }
 
 // counting returns what passes findings on, and counts errors.
-func (r *run) counting(report func(integration.Finding)) func(integration.Finding) {
-	return func(f integration.Finding) {
-		if f.Effect == nil && !f.Old && string(f.Severity) == string(reconcile.Error) {
+func (r *run) counting(report func(integration.Remark)) func(integration.Remark) {
+	return func(f integration.Remark) {
+		if f.Effect == nil && !f.Old && string(f.Severity) == string(plan.SeverityError) {
 			r.mu.Lock()
 			r.failures++
-			if f.Code == string(CodeUnknown) {
+			if f.Code == CodeUnknown {
 				r.unknown++
 			}
 			r.mu.Unlock()
@@ -193,16 +194,16 @@ func (r *run) read(ctx context.Context, name string, query integration.QueryFunc
 
 // isAbout reports whether a finding of the data is told: all are, or those of the files of the
 // cell to work on, without those of targets in other cells.
-func (s *side) isAbout(f reconcile.Finding) bool {
+func (s *side) isAbout(f plan.Finding) bool {
 	if s.run.env.Shard == "" || s.run.env.Shard == Validation {
 		return true
 	}
 	isAt := func(t *saas.Target) bool {
-		return f.Place.File == t.Place.File && (f.Place.Pointer == t.Place.Pointer || strings.HasPrefix(f.Place.Pointer, t.Place.Pointer+"/"))
+		return f.File == t.Place.File && (f.Pointer == t.Place.Pointer || strings.HasPrefix(f.Pointer, t.Place.Pointer+"/"))
 	}
 	isOfFile := false
 	for _, c := range s.cells {
-		isOfFile = isOfFile || f.Place.File == c.File.Path
+		isOfFile = isOfFile || f.File == c.File.Path
 		if slices.ContainsFunc(c.Targets, isAt) {
 			return true
 		}
@@ -218,9 +219,9 @@ func (s *side) isAbout(f reconcile.Finding) bool {
 // softened returns a finding of the data as it is told. A deployment does not fail because of a
 // mistake that does not hold it: the merge request that made the mistake did. What holds it is
 // told by the entries that cannot be used.
-func (r *run) softened(f reconcile.Finding) reconcile.Finding {
-	if r.writes && f.Severity == reconcile.Error && r.env.Shard != Validation {
-		f.Severity = reconcile.Warning
+func (r *run) softened(f plan.Finding) plan.Finding {
+	if r.writes && f.Severity == plan.SeverityError && r.env.Shard != Validation {
+		f.Severity = plan.SeverityWarning
 	}
 	return f
 }
@@ -233,10 +234,10 @@ func (s *side) decide(ctx context.Context) {
 		if c.closed == "" {
 			continue
 		}
-		f := reconcile.Finding{Code: CodeHeld, Severity: reconcile.Error, Place: reconcile.Place{File: c.File.Path},
+		f := plan.Finding{Code: CodeHeld, Severity: plan.SeverityError, Place: plan.Place{File: c.File.Path},
 			Message: fmt.Sprintf("nothing of %s is deployed: %s", c.Key(), c.closed)}
 		if c.File.Deprecated {
-			f.Severity = reconcile.Note
+			f.Severity = plan.SeverityNote
 		}
 		s.findings = append(s.findings, f)
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/settings"
 )
 
@@ -23,10 +23,10 @@ type cellState struct {
 
 // A findingState is a mistake of the data, without its place: it moves when entries are added.
 type findingState struct {
-	Code     reconcile.Code     `json:"code"`
-	Severity reconcile.Severity `json:"severity"`
-	File     string             `json:"file"`
-	Message  string             `json:"message"`
+	Code     plan.FindingCode `json:"code"`
+	Severity plan.Severity    `json:"severity"`
+	File     string           `json:"file"`
+	Message  string           `json:"message"`
 }
 
 // DesiredState implements [integration.Stater]. The names of other saas files, which are the
@@ -51,10 +51,10 @@ func (deployer) DesiredState(ctx context.Context, query integration.QueryFunc, i
 	return map[string]any{"cells": cells}, nil
 }
 
-func findingStates(findings []reconcile.Finding) []findingState {
+func findingStates(findings []plan.Finding) []findingState {
 	out := []findingState{}
 	for _, f := range findings {
-		out = append(out, findingState{f.Code, f.Severity, f.Place.File, f.Message})
+		out = append(out, findingState{f.Code, f.Severity, f.File, f.Message})
 	}
 	slices.SortFunc(out, func(a, b findingState) int {
 		return cmp.Or(strings.Compare(a.File, b.File), strings.Compare(string(a.Code), string(b.Code)), strings.Compare(a.Message, b.Message))

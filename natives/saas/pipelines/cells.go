@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/saas/pipelines/decide"
 	"github.com/app-sre/prcheck/natives/saas/pipelines/executor"
 	"github.com/app-sre/prcheck/natives/saas/pipelines/loop"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A scene is the cells that the loop works on, with what is behind them.
@@ -131,11 +131,11 @@ func newWholeness(m *saas.Model) wholeness {
 		out.wrong[f.Path] = f.Broken != ""
 	}
 	for _, found := range m.Findings {
-		if found.Severity != reconcile.Error {
+		if found.Severity != plan.SeverityError {
 			continue
 		}
-		out.wrong[found.Place.File] = true
-		out.isShared = out.isShared || !known[found.Place.File]
+		out.wrong[found.File] = true
+		out.isShared = out.isShared || !known[found.File]
 	}
 	return out
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/settings"
@@ -62,8 +61,8 @@ func (n native) preview(ctx context.Context, env integration.Environment) error 
 	}
 	base, err := saas.Read(ctx, env.Base, s.Settings)
 	if err != nil {
-		env.Report(finding(codeBase, plan.SeverityWarning, reconcile.Place{}, "the saas files of base cannot be read, so it is not known what the merge starts: "+err.Error()))
-		env.Report(integration.Finding{Unlooked: &plan.Unlooked{What: plan.UnlookedAll, Entries: len(files), Code: codeBase, Why: "the saas files of base cannot be read"}})
+		env.Report(finding(codeBase, plan.SeverityWarning, plan.Place{}, "the saas files of base cannot be read, so it is not known what the merge starts: "+err.Error()))
+		env.Report(integration.Remark{Unlooked: &plan.Unlooked{What: plan.UnlookedAll, Entries: len(files), Code: codeBase, Why: "the saas files of base cannot be read"}})
 		return nil
 	}
 	isMine := func(l saas.PreviewLine) bool {

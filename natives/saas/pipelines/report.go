@@ -33,7 +33,7 @@ func report(env integration.Environment, act *integration.Actors, m *saas.Model,
 	var errs []error
 	for _, f := range m.Files {
 		if f.AsksForSlack && !f.Deprecated && slices.ContainsFunc(at.files, func(l loop.File) bool { return l.Name == f.Name }) {
-			env.Report(finding(codeNoSlack, plan.SeverityNote, reconcile.Place{File: f.Path}, f.Name+" asks for messages on Slack, which are not sent"))
+			env.Report(finding(codeNoSlack, plan.SeverityNote, plan.Place{File: f.Path}, f.Name+" asks for messages on Slack, which are not sent"))
 		}
 	}
 	for _, o := range out {
@@ -63,7 +63,7 @@ func countErrors(out []loop.Outcome) int {
 
 // placeOf returns where a cell stands in the data: at the first target that is a reason, or else
 // at the saas file.
-func placeOf(c saas.Cell, o loop.Outcome) reconcile.Place {
+func placeOf(c saas.Cell, o loop.Outcome) plan.Place {
 	for _, r := range o.Reasons {
 		for _, t := range c.Targets {
 			if t.Label() == r.Target {
@@ -72,22 +72,22 @@ func placeOf(c saas.Cell, o loop.Outcome) reconcile.Place {
 		}
 	}
 	if c.File == nil {
-		return reconcile.Place{}
+		return plan.Place{}
 	}
-	return reconcile.Place{File: c.File.Path}
+	return plan.Place{File: c.File.Path}
 }
 
-func finding(code string, severity plan.Severity, at reconcile.Place, message string) integration.Finding {
-	return integration.Finding{Finding: plan.Finding{Code: code, Severity: severity, File: at.File, Pointer: at.Pointer, Message: message}}
+func finding(code plan.FindingCode, severity plan.Severity, at plan.Place, message string) integration.Remark {
+	return integration.Remark{Finding: plan.Finding{Code: code, Severity: severity, Place: at, Message: message}}
 }
 
 // tell reports what became of one cell.
-func tell(env integration.Environment, act *integration.Actors, o loop.Outcome, at reconcile.Place) {
+func tell(env integration.Environment, act *integration.Actors, o loop.Outcome, at plan.Place) {
 	because := describe(o.Reasons)
 	switch {
 	case o.Create && act == nil:
-		env.Report(integration.Finding{
-			Finding: plan.Finding{Severity: plan.SeverityNote, File: at.File, Pointer: at.Pointer, Message: "would start " + o.Fingerprint + ": " + because},
+		env.Report(integration.Remark{
+			Finding: plan.Finding{Severity: plan.SeverityNote, Place: at, Message: "would start " + o.Fingerprint + ": " + because},
 			Effect:  &plan.Effect{Kind: plan.EffectCreate, Subject: o.Cell, Times: 1}, Action: actionStart, Shard: o.File,
 		})
 	case o.Create:
@@ -108,7 +108,7 @@ func tell(env integration.Environment, act *integration.Actors, o loop.Outcome, 
 		say(env, o.Cell+": "+note)
 	}
 	for _, t := range o.Finished {
-		env.Report(finding(codeFinished, plan.SeverityNote, reconcile.Place{File: t.File, Pointer: t.Pointer}, t.Label+": it was deleted, and is safe to remove from the data"))
+		env.Report(finding(codeFinished, plan.SeverityNote, plan.Place{File: t.File, Pointer: t.Pointer}, t.Label+": it was deleted, and is safe to remove from the data"))
 	}
 }
 

@@ -39,7 +39,7 @@ type testScene struct {
 	mu       sync.Mutex
 	asked    map[string]int
 	created  []string // names of runs
-	findings []integration.Finding
+	findings []integration.Remark
 	units    []integration.Standing
 	deeds    []integration.Deed
 	log      bytes.Buffer
@@ -140,7 +140,7 @@ func (s *testScene) env() integration.Environment {
 			return testCluster{testScene: s}, s.did("cluster")
 		},
 		Bucket: func(context.Context, string) (integration.BucketReader, error) { return s.bucket, s.did("bucket") },
-		Report: func(f integration.Finding) { s.mu.Lock(); defer s.mu.Unlock(); s.findings = append(s.findings, f) },
+		Report: func(f integration.Remark) { s.mu.Lock(); defer s.mu.Unlock(); s.findings = append(s.findings, f) },
 		Stand:  func(u integration.Standing) { s.mu.Lock(); defer s.mu.Unlock(); s.units = append(s.units, u) },
 	}
 }

@@ -68,7 +68,7 @@ func (native) DesiredState(ctx context.Context, query integration.QueryFunc, it 
 		out.Files = append(out.Files, of)
 	}
 	for _, f := range m.Findings {
-		out.Findings = append(out.Findings, string(f.Code)+" "+f.Place.File+": "+f.Message)
+		out.Findings = append(out.Findings, string(f.Code)+" "+f.File+": "+f.Message)
 	}
 	return out, nil
 }

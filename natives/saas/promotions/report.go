@@ -116,12 +116,12 @@ func (w *work) find(s *subscriber, stand integration.Standing) {
 	if stand.Hold == "" {
 		return
 	}
-	f := plan.Finding{Code: codeHeld, Severity: plan.SeverityNote, File: s.target().Place.File, Pointer: s.target().Place.Pointer, Message: s.label() + ": " + stand.Hold}
+	f := plan.Finding{Code: codeHeld, Severity: plan.SeverityNote, Place: s.target().Place, Message: s.label() + ": " + stand.Hold}
 	if s.unknown != nil || s.d.Err != nil {
 		f.Code, f.Severity = codeUnknown, plan.SeverityError
 	}
 	if !stand.Opens.IsZero() {
 		f.Message += "; it opens at " + stand.Opens.UTC().Format("2006-01-02 15:04Z")
 	}
-	w.env.Report(integration.Finding{Finding: f})
+	w.env.Report(integration.Remark{Finding: f})
 }

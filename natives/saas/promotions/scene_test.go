@@ -237,7 +237,7 @@ func (s *scene) envOver(query integration.QueryFunc) integration.Environment {
 			return "token", nil
 		},
 		Bucket: func(context.Context, string) (integration.BucketReader, error) { return s, nil },
-		Report: func(f integration.Finding) { s.findings = append(s.findings, string(f.Severity)+" "+f.Message) },
+		Report: func(f integration.Remark) { s.findings = append(s.findings, string(f.Severity)+" "+f.Message) },
 		Stand:  func(st integration.Standing) { s.standing[st.Key] = st },
 	}
 }

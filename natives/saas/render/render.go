@@ -6,23 +6,23 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/template"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // The codes of mistakes.
 const (
-	CodeParameters reconcile.Code = "SAAS_PARAMETERS" // parameters cannot be read, or grow without bound
-	CodeTemplate   reconcile.Code = "SAAS_TEMPLATE"   // the template is not there or cannot be processed
-	CodeObject     reconcile.Code = "SAAS_OBJECT"     // an object is no object, or is there twice
-	CodeImage      reconcile.Code = "SAAS_IMAGE"      // an image is not allowed, or does not exist
-	CodeNoHelm     reconcile.Code = "SAAS_NO_HELM"    // the program helm is not there
+	CodeParameters plan.FindingCode = "SAAS_PARAMETERS" // parameters cannot be read, or grow without bound
+	CodeTemplate   plan.FindingCode = "SAAS_TEMPLATE"   // the template is not there or cannot be processed
+	CodeObject     plan.FindingCode = "SAAS_OBJECT"     // an object is no object, or is there twice
+	CodeImage      plan.FindingCode = "SAAS_IMAGE"      // an image is not allowed, or does not exist
+	CodeNoHelm     plan.FindingCode = "SAAS_NO_HELM"    // the program helm is not there
 )
 
 // A Mistake says what is wrong in the data of a target.
 type Mistake struct {
-	Code    reconcile.Code
+	Code    plan.FindingCode
 	Pointer string // in the target, "" for the target itself
 	Message string // without values of secrets
 }

@@ -10,10 +10,10 @@ import (
 
 	"github.com/app-sre/prcheck/ci"
 	"github.com/app-sre/prcheck/doubles/gitlabtest"
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/saas/pipelines/decide"
 	"github.com/app-sre/prcheck/natives/saas/promotions"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A keeping is our promotions: the product's code decides and writes, over the product's client of
@@ -138,6 +138,6 @@ func (k *keeping) keep(f *file, of *kept) {
 // target returns a target as the model of saas files has it.
 func (f *file) target(t *target) *saas.Target {
 	of := &saas.Template{File: &saas.File{Name: f.name, Path: f.path()}, Name: "t-" + strconv.Itoa(t.template), URL: f.repo.url}
-	return &saas.Target{Template: of, Ref: t.ref, Place: reconcile.Place{File: f.path(), Pointer: "/resourceTemplates/" + strconv.Itoa(t.template) + "/targets/1"},
+	return &saas.Target{Template: of, Ref: t.ref, Place: plan.Place{File: f.path(), Pointer: "/resourceTemplates/" + strconv.Itoa(t.template) + "/targets/1"},
 		Namespace: saas.Namespace{Path: "/services/" + f.name + "/namespaces/" + t.cell.env + ".yml", Name: t.cell.env, Cluster: &saas.Cluster{Name: "c"}}}
 }

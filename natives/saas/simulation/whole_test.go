@@ -120,7 +120,7 @@ func (w *whole) env(name, own, shard string) integration.Environment {
 		Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterReader, error) {
 			return kube.Open(w.access(name, ref))
 		},
-		Report: func(f integration.Finding) {
+		Report: func(f integration.Remark) {
 			if f.Fails() {
 				w.wrong = append(w.wrong, f.Message)
 			}
