@@ -17,7 +17,7 @@ type Answerer interface {
 
 // hasVagueTypes tells whether the server of base says that it does not know which
 // files the types of a query lead to.
-func (c *Comparison) hasVagueTypes(q Query) bool {
+func (c *Comparison) hasVagueTypes(q CompiledQuery) bool {
 	if !c.isLive() {
 		return false
 	}
@@ -39,7 +39,7 @@ func (c *Comparison) answerers(engines func() (*engines, error)) (base, head Ans
 
 // answerWhole answers a query as a whole on both sides. The doubt says why the
 // answers prove nothing; it is "" when they do.
-func (c *Comparison) answerWhole(ctx context.Context, q Query) (base, head any, doubt string) {
+func (c *Comparison) answerWhole(ctx context.Context, q CompiledQuery) (base, head any, doubt string) {
 	b, h, err := c.responses(ctx, q)
 	switch {
 	case err != nil:
@@ -53,7 +53,7 @@ func (c *Comparison) answerWhole(ctx context.Context, q Query) (base, head any, 
 }
 
 // responses returns the answers of both sides to a query.
-func (c *Comparison) responses(ctx context.Context, q Query) (base, head *gql.Response, err error) {
+func (c *Comparison) responses(ctx context.Context, q CompiledQuery) (base, head *gql.Response, err error) {
 	if c.isLive() {
 		return c.Base.Answer(ctx, q.request), c.Head.Answer(ctx, q.request), nil
 	}
@@ -69,7 +69,7 @@ func (c *Comparison) responses(ctx context.Context, q Query) (base, head *gql.Re
 // one. Which elements these are rests on types that the server only hints at. So
 // when they show no difference, the answers must be the same as a whole, with
 // their errors; otherwise the query is in doubt.
-func (c *Comparison) compareLive(ctx context.Context, q Query, r reach, d *difference) {
+func (c *Comparison) compareLive(ctx context.Context, q CompiledQuery, r reach, d *difference) {
 	b, h, err := c.responses(ctx, q)
 	switch {
 	case err != nil:

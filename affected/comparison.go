@@ -120,8 +120,8 @@ func (c *Comparison) newEngines() (*engines, error) {
 	return &engines{gql.New(c.base, s.base), gql.New(c.head, s.head), s.base, s.head}, nil
 }
 
-// A Query is a declared or recorded query, compiled for both sides.
-type Query struct {
+// A CompiledQuery is a declared or recorded query, compiled for both sides.
+type CompiledQuery struct {
 	Name  string
 	Text  string
 	Doubt string // why it cannot be compared; "" when it can
@@ -132,8 +132,8 @@ type Query struct {
 
 // Compile reads a query. It is an error when base and head both reject it. When
 // only one side rejects it, the query has a Doubt.
-func (c *Comparison) Compile(name string, req gql.Request) (Query, error) {
-	q := Query{Name: name, Text: req.Query, request: req}
+func (c *Comparison) Compile(name string, req gql.Request) (CompiledQuery, error) {
+	q := CompiledQuery{Name: name, Text: req.Query, request: req}
 	e, err := c.engines()
 	if err != nil {
 		q.Doubt = "the GraphQL types of a bundle cannot be used: " + err.Error()
@@ -170,7 +170,7 @@ func (e *engines) compile(req gql.Request) (out compiled) {
 
 // A Subject is an integration whose desired state can be told.
 type Subject struct {
-	Queries []Query
+	Queries []CompiledQuery
 	State   integration.StateFunc // when there are no queries
 	Shards  *settings.Shards
 	Order   settings.ListOrder
@@ -196,7 +196,7 @@ func (s Subject) CanFind(selector settings.Selector) error {
 
 // steps returns the steps of a selector as the engine names them.
 func steps(s settings.Selector) []gql.Step {
-	kinds := map[settings.StepKind]gql.StepKind{
+	kinds := map[settings.StepKind]gql.SelectorStepKind{
 		settings.Field:   gql.StepField,
 		settings.Items:   gql.StepItems,
 		settings.Members: gql.StepMembers,

@@ -44,7 +44,7 @@ func TestCorners(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := w.Decide(context.Background(), Subject{Queries: []Query{q}}, true)
+			d := w.Decide(context.Background(), Subject{Queries: []CompiledQuery{q}}, true)
 			if got := string(d.Action) + " " + string(d.Rung); got != c.want {
 				t.Errorf("got %s (%s), want %s", got, d.Sentence(), c.want)
 			}

@@ -69,7 +69,7 @@ type desiredStates struct {
 	doubts     []string  // why the states prove nothing
 	touched    bool      // something that the queries read changed, or may have
 	base, head []any     // one document for each query whose answers can differ
-	queries    []plan.Query
+	queries    []plan.QueryDifference
 }
 
 // desiredStates evaluates the desired states of an integration.

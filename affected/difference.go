@@ -18,7 +18,7 @@ type difference struct {
 	compared   bool   // base and head hold the answers, as far as these can differ
 	base, head any    // documents
 	doubt      string // why the answers prove nothing; "" when they do
-	evidence   plan.Query
+	evidence   plan.QueryDifference
 }
 
 // A differenceKey is a query, and whether it was answered as a whole.
@@ -29,13 +29,13 @@ type differenceKey struct {
 
 // compareAnswers compares the answers to a query. Integrations with the same query
 // share the result.
-func (c *Comparison) compareAnswers(ctx context.Context, q Query, whole bool) *difference {
+func (c *Comparison) compareAnswers(ctx context.Context, q CompiledQuery, whole bool) *difference {
 	whole = whole || slices.ContainsFunc(q.base.Roots(), isOpaque) || slices.ContainsFunc(q.head.Roots(), isOpaque)
 	key := differenceKey{q.base, whole}
 	if d, ok := c.differences[key]; ok {
 		return d
 	}
-	d := &difference{evidence: plan.Query{SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(q.Text))), Complete: whole}}
+	d := &difference{evidence: plan.QueryDifference{SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(q.Text))), Complete: whole}}
 	c.differences[key] = d
 	if whole {
 		d.touched, d.compared = true, true
@@ -51,7 +51,7 @@ func isOpaque(r *gql.Root) bool { return r.Kind == gql.RootOpaque }
 
 // compareReached compares the root elements that can see the change. All others
 // are the same on both sides.
-func (c *Comparison) compareReached(ctx context.Context, q Query, d *difference) {
+func (c *Comparison) compareReached(ctx context.Context, q CompiledQuery, d *difference) {
 	r := c.reach(q.base)
 	d.evidence.Reached, d.evidence.Fields = len(r.direct), r.fields
 	if c.isLive() {
@@ -70,7 +70,7 @@ func (c *Comparison) readsChange(q *gql.Query, r reach) bool {
 	}
 	schemas := q.Schemas()
 	for _, f := range c.diff.Datafiles {
-		if r.direct[f.Path] && slices.ContainsFunc(f.Schemas(), func(s bundle.Schema) bool { return slices.Contains(schemas, s) }) {
+		if r.direct[f.Path] && slices.ContainsFunc(f.Schemas(), func(s bundle.SchemaPath) bool { return slices.Contains(schemas, s) }) {
 			return true
 		}
 	}
@@ -84,7 +84,7 @@ func (c *Comparison) readsChange(q *gql.Query, r reach) bool {
 
 // compareResponses adds the differences of two answers without errors. It returns
 // false when a root field of one of them is not a list.
-func (d *difference) compareResponses(q Query, b, h *gql.Response) bool {
+func (d *difference) compareResponses(q CompiledQuery, b, h *gql.Response) bool {
 	base, _ := b.Data.(*bundle.Object)
 	head, _ := h.Data.(*bundle.Object)
 	for _, root := range q.base.Roots() {

@@ -105,7 +105,7 @@ func (c *Comparison) walk(r *reach, pos *gql.Position, resources bool) (differ, 
 }
 
 // hasNone tells whether neither side has a datafile of a schema.
-func (c *Comparison) hasNone(s bundle.Schema) bool {
+func (c *Comparison) hasNone(s bundle.SchemaPath) bool {
 	return len(c.base.BySchema(s))+len(c.head.BySchema(s)) == 0
 }
 

@@ -40,7 +40,7 @@ func (s baseState) views() shardViews {
 
 // baseState evaluates the queries on base, or recalls what that led to before. It returns false
 // when an answer has errors, or is not known.
-func (c *Comparison) baseState(ctx context.Context, queries []Query, v *VisibleState, order settings.ListOrder) (baseState, bool) {
+func (c *Comparison) baseState(ctx context.Context, queries []CompiledQuery, v *VisibleState, order settings.ListOrder) (baseState, bool) {
 	key := "visible-" + hexDigest(baseFormat, trace.Version, c.base.SHA256(), v.queries, order.String(), fmt.Sprintf("%q", v.shards))[len("sha256:"):]
 	if c.Memory != nil {
 		if raw, ok := c.Memory.Recall(key); ok {

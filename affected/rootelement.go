@@ -18,7 +18,7 @@ type evaluator struct {
 
 // compareElements evaluates and compares the root elements that the change can
 // reach, one by one.
-func (c *Comparison) compareElements(ctx context.Context, q Query, r reach, d *difference) {
+func (c *Comparison) compareElements(ctx context.Context, q CompiledQuery, r reach, d *difference) {
 	base, head, err := c.evaluators(ctx, q)
 	if err != nil {
 		d.doubt = err.Error()
@@ -48,7 +48,7 @@ func (c *Comparison) compareElements(ctx context.Context, q Query, r reach, d *d
 
 // evaluators returns the evaluators of a query for base and head: the embedded
 // engine, or the servers that answer in its place.
-func (c *Comparison) evaluators(ctx context.Context, q Query) (base, head evaluator, err error) {
+func (c *Comparison) evaluators(ctx context.Context, q CompiledQuery) (base, head evaluator, err error) {
 	base = evaluator{side: "base", bundle: c.base, roots: q.base.Roots()}
 	head = evaluator{side: "head", bundle: c.head, roots: q.head.Roots()}
 	if c.isLive() {

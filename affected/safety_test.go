@@ -73,7 +73,7 @@ func (c *counts) check(t *testing.T, req gql.Request) {
 	if err != nil {
 		return // made for the types of another bundle
 	}
-	s := Subject{Queries: []Query{{Name: "q", Text: req.Query, base: compiled, head: compiled}}}
+	s := Subject{Queries: []CompiledQuery{{Name: "q", Text: req.Query, base: compiled, head: compiled}}}
 	d := w.Decide(context.Background(), s, true)
 
 	before, after := e.base.Execute(context.Background(), compiled), e.head.Execute(context.Background(), compiled)

@@ -59,13 +59,13 @@ func TestAnswerWhole(t *testing.T) {
 		{of("b"), of("h", "i"), "head answers with an error: h"},
 	} {
 		c := &Comparison{Options: Options{Base: steady{tt.base}, Head: steady{tt.head}}}
-		base, head, doubt := c.answerWhole(t.Context(), Query{})
+		base, head, doubt := c.answerWhole(t.Context(), CompiledQuery{})
 		if base != any(tt.base.Data) || head != any(tt.head.Data) || doubt != tt.want {
 			t.Errorf("got %v, %v, %q, want %q", base, head, doubt, tt.want)
 		}
 	}
 	c := &Comparison{engines: func() (*engines, error) { return nil, errors.New("no engine") }}
-	if _, _, doubt := c.answerWhole(t.Context(), Query{}); doubt != "no engine" {
+	if _, _, doubt := c.answerWhole(t.Context(), CompiledQuery{}); doubt != "no engine" {
 		t.Errorf("got %q", doubt)
 	}
 }

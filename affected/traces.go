@@ -73,8 +73,8 @@ func (c *Comparison) CompareRequests(ctx context.Context, t *trace.Trace) (doubt
 }
 
 // RecordedQueries returns the requests of a trace as queries, each once.
-func (c *Comparison) RecordedQueries(t *trace.Trace) ([]Query, error) {
-	var out []Query
+func (c *Comparison) RecordedQueries(t *trace.Trace) ([]CompiledQuery, error) {
+	var out []CompiledQuery
 	known := map[requestKey]bool{}
 	for _, r := range t.Requests {
 		req, err := r.GraphQL()

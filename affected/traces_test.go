@@ -86,7 +86,7 @@ func watch(t *testing.T, p program, base, head *bundle.Bundle) (string, *trace.T
 		fmt.Fprintf(&seen, "%s %s %v\n%s\n", side, req.Query, req.Variables, body)
 		return body
 	})
-	return seen.String(), recorder.Trace(trace.Subject{Integration: "x"}, time.Time{})
+	return seen.String(), recorder.Trace(trace.TaskKey{Integration: "x"}, time.Time{})
 }
 
 // A trace proves a skip exactly when the program would see again what it saw

@@ -125,7 +125,7 @@ func subjectOf(t *testing.T, w *Comparison, text string, by settings.Selector) S
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Subject{Queries: []Query{q}}
+	s := Subject{Queries: []CompiledQuery{q}}
 	if strings.Contains(text, "warehouses {") {
 		s.Shards = &settings.Shards{By: []settings.Selector{by}}
 	}
@@ -177,7 +177,7 @@ func TestSeenCovers(t *testing.T) {
 		t.Error("an integration without queries sees something")
 	}
 	broken := plain
-	broken.Queries = []Query{{Doubt: "head rejects it"}}
+	broken.Queries = []CompiledQuery{{Doubt: "head rejects it"}}
 	if _, ok := w.VisibleState(t.Context(), broken); ok {
 		t.Error("a query that cannot be compared is seen")
 	}

@@ -22,7 +22,7 @@ import (
 type Planned struct {
 	Plan       *plan.Plan
 	Base, Head *bundle.Bundle
-	Settings   source.Settings
+	Settings   source.OpenedSettings
 	State      state.Store // nil when nothing is remembered
 	Own        source.Own  // what the command writes
 	Open       source.Opener

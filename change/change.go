@@ -28,7 +28,7 @@ type Change struct {
 
 	Worlds Worlds
 
-	settings source.Settings
+	settings source.OpenedSettings
 	baseRef  string
 	open     source.Opener
 	known    dependence.Snapshot // what counts
@@ -118,7 +118,7 @@ func (c *Change) data(in Inputs) Data {
 }
 
 // Source returns the settings of the change with where they come from.
-func (c *Change) Source() source.Settings { return c.settings }
+func (c *Change) Source() source.OpenedSettings { return c.settings }
 
 // Plan makes the plan of the change.
 func (c *Change) Plan(ctx context.Context) (*plan.Plan, error) {
@@ -142,7 +142,7 @@ func (c *Change) With(ctx context.Context, do func(planner.Input) error) error {
 // answer, or else the error of the decision, which is of the user's making.
 func (c *Change) trouble(ctx context.Context, err error) error {
 	if c.server != nil && ctx.Err() == nil {
-		for _, side := range []*live.Side{c.server.BaseSide, c.server.HeadSide} {
+		for _, side := range []*live.BundleClient{c.server.BaseSide, c.server.HeadSide} {
 			if trouble := side.Err(); trouble != nil {
 				return source.LiveError(trouble)
 			}

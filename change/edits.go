@@ -31,7 +31,7 @@ func (c *Change) repositoryRoot(in Inputs) string {
 
 // findEdits finds what head edits of the rules by which it is planned.
 func (c *Change) findEdits(ctx context.Context, in Inputs) (rules.Edits, error) {
-	base := rules.Settings{Settings: c.Settings}
+	base := rules.SideSettings{Settings: c.Settings}
 	if r := c.settings.Revision; r != nil {
 		base.Path, base.Commit, base.Missing = r.Path, r.Commit, r.Missing
 	} else if !c.settings.IsObject {

@@ -46,9 +46,11 @@ func (in Inputs) Opener(ctx context.Context, env cli.Env) (source.Opener, error)
 }
 
 // OpenerWith is [Inputs.Opener] for settings that are opened.
-func (in Inputs) OpenerWith(env cli.Env, s source.Settings) source.Opener { return in.opener(env, s) }
+func (in Inputs) OpenerWith(env cli.Env, s source.OpenedSettings) source.Opener {
+	return in.opener(env, s)
+}
 
-func (in Inputs) opener(env cli.Env, s source.Settings) source.Opener {
+func (in Inputs) opener(env cli.Env, s source.OpenedSettings) source.Opener {
 	open := source.In(env).With(s)
 	if in.NoCache || InJob(env.Getenv) && safepath.IsGuarded(open.Cache) {
 		open.Cache = "" // head could have put anything into a cache inside of the checkout
@@ -120,7 +122,7 @@ func (in Inputs) CompleteInJob(ctx context.Context, env cli.Env, dir string) (In
 func (in Inputs) withSettingsOf(ctx context.Context, env cli.Env, repo *git.Repository, job revisions.Job) (Inputs, error) {
 	in.inJob, in.ciFile = true, revisions.CIFile(env.Getenv)
 	var err error
-	in.Config, err = rules.Job{
+	in.Config, err = rules.JobCheckout{
 		Base: job.Base, Head: job.Head, Lstat: os.Lstat, PathOf: repo.PathOf,
 		HasPath: func(path string, commits ...string) (bool, error) { return repo.HasPath(ctx, path, commits...) },
 	}.Settings(in.Config)
@@ -138,8 +140,8 @@ func Reach(ctx context.Context, env cli.Env, ref string) error {
 
 // SettingsOfPlan opens the settings that a plan was made with: those that --config names, or
 // else those that the plan's digest holds.
-func SettingsOfPlan(ctx context.Context, config string, p *plan.Plan) (source.Settings, error) {
-	return rules.SettingsOfPlan(p, config, func(name string) (source.Settings, error) {
+func SettingsOfPlan(ctx context.Context, config string, p *plan.Plan) (source.OpenedSettings, error) {
+	return rules.SettingsOfPlan(p, config, func(name string) (source.OpenedSettings, error) {
 		return source.OpenSettings(ctx, name, p.Base.Ref)
 	})
 }

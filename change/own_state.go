@@ -47,7 +47,7 @@ func (in Inputs) WithOwnState(ctx context.Context, env cli.Env) Inputs {
 }
 
 // openState opens the state that the inputs name.
-func (in Inputs) openState(ctx context.Context, env cli.Env, settings source.Settings) (state.Store, error) {
+func (in Inputs) openState(ctx context.Context, env cli.Env, settings source.OpenedSettings) (state.Store, error) {
 	if in.HasOwnState {
 		return openOwnState(env, in.State), nil
 	}

@@ -16,7 +16,7 @@ import (
 // Programs returns a function that digests the files that commands may use; see
 // [rules.Workplace.Programs]. These are files of head, which may be nil: then they are the files
 // around the settings. Nothing is read before it is called.
-func Programs(ctx context.Context, open source.Opener, s source.Settings, head func() (*world.Tree, error), own source.Own) func(settings.Programs) (string, error) {
+func Programs(ctx context.Context, open source.Opener, s source.OpenedSettings, head func() (*world.Tree, error), own source.Own) func(settings.Programs) (string, error) {
 	at, err := workplace(ctx, open, s, head, own)
 	if err != nil {
 		return func(settings.Programs) (string, error) { return "", err }
@@ -25,7 +25,7 @@ func Programs(ctx context.Context, open source.Opener, s source.Settings, head f
 }
 
 // workplace returns the repository whose files commands may use.
-func workplace(ctx context.Context, open source.Opener, settings source.Settings, head func() (*world.Tree, error), own source.Own) (rules.Workplace, error) {
+func workplace(ctx context.Context, open source.Opener, settings source.OpenedSettings, head func() (*world.Tree, error), own source.Own) (rules.Workplace, error) {
 	at, err := source.FindWorkplace(ctx, settings.Folder())
 	if err != nil {
 		return rules.Workplace{}, err
@@ -33,7 +33,7 @@ func workplace(ctx context.Context, open source.Opener, settings source.Settings
 	at.Own = own
 	return rules.Workplace{
 		Files: source.Files(at.Root),
-		List: func() ([]rules.File, error) {
+		List: func() ([]rules.ProgramFile, error) {
 			if head != nil {
 				if t, err := head(); err != nil || t.Root() == at.Root {
 					return filesOf(t), err
@@ -44,9 +44,9 @@ func workplace(ctx context.Context, open source.Opener, settings source.Settings
 				return filesOf(t), err
 			}
 			found, err := at.List(ctx)
-			files := make([]rules.File, 0, len(found))
+			files := make([]rules.ProgramFile, 0, len(found))
 			for _, f := range found {
-				files = append(files, rules.File{Path: f})
+				files = append(files, rules.ProgramFile{Path: f})
 			}
 			return files, err
 		},
@@ -55,17 +55,17 @@ func workplace(ctx context.Context, open source.Opener, settings source.Settings
 
 // filesOf lists the files of a world. What lies behind a link is listed by the path through the
 // link as well.
-func filesOf(t *world.Tree) []rules.File {
+func filesOf(t *world.Tree) []rules.ProgramFile {
 	if t == nil {
 		return nil
 	}
 	behind, _ := t.Behind()
-	files := make([]rules.File, 0, len(t.Files()))
+	files := make([]rules.ProgramFile, 0, len(t.Files()))
 	for _, f := range t.Files() {
 		id := f.Mode + " " + f.ID
-		files = append(files, rules.File{Path: f.Path, ID: id})
+		files = append(files, rules.ProgramFile{Path: f.Path, ID: id})
 		for _, path := range behind[f.Path] {
-			files = append(files, rules.File{Path: path, ID: "behind a link: " + id})
+			files = append(files, rules.ProgramFile{Path: path, ID: "behind a link: " + id})
 		}
 	}
 	return files
@@ -74,7 +74,7 @@ func filesOf(t *world.Tree) []rules.File {
 // Data tells which files of a repository are no programs: those that a bundle holds, and the
 // settings, which are compared key by key.
 type Data struct {
-	Settings source.Settings
+	Settings source.OpenedSettings
 	Bundles  []*bundle.Bundle
 	Refs     []string // references to the bundles
 	Live     bool     // the bundles are those of a server, which does not list all files

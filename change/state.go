@@ -27,7 +27,7 @@ const KeyVariable = "PRCHECK_STATE_KEY"
 type StateFlag struct {
 	Place    string // a folder, or s3://BUCKET/PREFIX; "" when nothing is remembered
 	Access   state.Access
-	Settings source.Settings
+	Settings source.OpenedSettings
 	// Base and Head are references, if they are known. Neither may have the folder, and
 	// settings that base has as well are base's.
 	Base, Head string

@@ -225,7 +225,7 @@ func (c *Change) BaseSettings(ctx context.Context) *settings.Settings {
 }
 
 // BaseSettings returns the settings as a base has them, see [Change.BaseSettings].
-func BaseSettings(ctx context.Context, s source.Settings, ref string) *settings.Settings {
+func BaseSettings(ctx context.Context, s source.OpenedSettings, ref string) *settings.Settings {
 	_, _, isRevision := source.ParseRevision(ref)
 	if s.Revision != nil || s.IsObject || s.File == "" || !isRevision {
 		return nil

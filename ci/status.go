@@ -67,7 +67,7 @@ func OverallStatus(tool string, r *plan.Results) Status {
 
 // WithEffects returns the status with the numbers of effects at the end of its description.
 // If both are too long, the description is cut, never the numbers.
-func (s Status) WithEffects(e report.Effects) Status {
+func (s Status) WithEffects(e report.AllEffects) Status {
 	if e.Summary == "" {
 		return s
 	}

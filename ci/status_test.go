@@ -195,7 +195,7 @@ func TestSetStatusesFaults(t *testing.T) {
 
 // TestStatusWithEffects checks that the numbers of effects are never cut.
 func TestStatusWithEffects(t *testing.T) {
-	e := report.Effects{Summary: "3 to create, 1 to delete"}
+	e := report.AllEffects{Summary: "3 to create, 1 to delete"}
 	for _, c := range []struct{ name, description, want string }{
 		{"short", "2 tasks passed", "2 tasks passed; 3 to create, 1 to delete"},
 		{"long", strings.Repeat("é", 300), strings.Repeat("é", 228) + "…; 3 to create, 1 to delete"},
@@ -205,7 +205,7 @@ func TestStatusWithEffects(t *testing.T) {
 			t.Errorf("%s: got %q (%d characters), want %q", c.name, got, len([]rune(got)), c.want)
 		}
 	}
-	if got := (Status{Description: "x"}).WithEffects(report.Effects{}); got.Description != "x" {
+	if got := (Status{Description: "x"}).WithEffects(report.AllEffects{}); got.Description != "x" {
 		t.Errorf("nobody looked: got %q", got.Description)
 	}
 }

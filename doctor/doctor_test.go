@@ -151,7 +151,7 @@ func TestHarmless(t *testing.T) {
 	const secret = "hunter2-hunter2"
 	state := State{
 		Place: "s3://x/y",
-		Check: func(context.Context, source.Settings, string) (string, error) {
+		Check: func(context.Context, source.OpenedSettings, string) (string, error) {
 			return "", errors.New("with " + secret + "\n\x1b[31mred" + strings.Repeat("x", 5000))
 		},
 		SigningKey: func() (string, error) { return "", errors.New("aHVudGVyMi1odW50ZXIy") }, // base64 of the secret
@@ -211,7 +211,7 @@ func TestProgramsOfNatives(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &examination{Input: Input{Natives: []integration.DryRunner{idle{}}, FindProgram: func(string) error { return errors.New("no") }, Getenv: func(string) string { return "" }}}
-	e.settings = &source.Settings{Settings: rules}
+	e.settings = &source.OpenedSettings{Settings: rules}
 	for _, name := range []string{"mine", "shelves", "theirs"} {
 		e.list = append(e.list, integration.Definition{Name: name, Check: &integration.Check{}})
 	}

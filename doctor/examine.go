@@ -34,7 +34,7 @@ type State struct {
 	Place string // "" if there is none
 	// Check returns an error if the place cannot be used as a state with these settings, and
 	// otherwise a note about which documents count, or "".
-	Check func(ctx context.Context, settings source.Settings, base string) (note string, err error)
+	Check func(ctx context.Context, settings source.OpenedSettings, base string) (note string, err error)
 	// Open opens the state for writing, without regard to signatures.
 	Open func(ctx context.Context) (state.Store, error)
 	// SigningKey returns the public key that belongs to the private key of the environment, as
@@ -47,10 +47,10 @@ type examination struct {
 	Input
 	mask     func(string) string
 	found    []Finding
-	repo     *git.Repository  // nil if there is no checkout
-	settings *source.Settings // nil if they cannot be read
-	ofBase   *source.Settings // the settings of base; nil if they are not known
-	head     *bundle.Bundle   // nil if it cannot be made
+	repo     *git.Repository        // nil if there is no checkout
+	settings *source.OpenedSettings // nil if they cannot be read
+	ofBase   *source.OpenedSettings // the settings of base; nil if they are not known
+	head     *bundle.Bundle         // nil if it cannot be made
 	list     []integration.Definition
 }
 

@@ -113,7 +113,7 @@ func (e *examination) checkSchemas(context.Context) {
 	if len(e.list) == 0 {
 		return
 	}
-	allowed := map[bundle.Schema]bool{e.settings.DefinitionSchema(): true}
+	allowed := map[bundle.SchemaPath]bool{e.settings.DefinitionSchema(): true}
 	for _, d := range e.list {
 		if d.Check.Unenforced {
 			e.ok("schemas", "an integration may read the datafiles of all schemas, since its definition says no_validate_schemas")
@@ -148,7 +148,7 @@ func (e *examination) checkSchemas(context.Context) {
 }
 
 // misspelt returns the allowed schemas that do not exist, with the nearest one that does.
-func (e *examination) misspelt(allowed map[bundle.Schema]bool, known []string) []string {
+func (e *examination) misspelt(allowed map[bundle.SchemaPath]bool, known []string) []string {
 	var out []string
 	for s := range allowed {
 		if slices.Contains(known, string(s)) || slices.Contains(integration.RequiredSchemas(), s) {

@@ -25,7 +25,7 @@ func (e *examination) checkState(ctx context.Context) {
 		e.warn("state", what, "keep a folder or a bucket (docs/state.md), and give it with --state")
 		return
 	}
-	rules := source.Settings{Settings: &settings.Settings{}}
+	rules := source.OpenedSettings{Settings: &settings.Settings{}}
 	if e.settings != nil {
 		rules = *e.settings
 	}

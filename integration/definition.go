@@ -12,16 +12,16 @@ import (
 
 // RequiredSchemas returns the schemas that every definition must allow, even if the
 // integration does not read them.
-func RequiredSchemas() []bundle.Schema {
-	return []bundle.Schema{settings.DefinitionSchema, "/app-interface/app-interface-settings-1.yml"}
+func RequiredSchemas() []bundle.SchemaPath {
+	return []bundle.SchemaPath{settings.DefinitionSchema, "/app-interface/app-interface-settings-1.yml"}
 }
 
 // A Definition is the definition of an integration: one datafile of [settings.DefinitionSchema].
 type Definition struct {
 	Name    string
 	Path    bundle.Path
-	Schemas []bundle.Schema // schemas of the datafiles that it may read
-	Check   *Check          // nil if it has no dry-run
+	Schemas []bundle.SchemaPath // schemas of the datafiles that it may read
+	Check   *Check              // nil if it has no dry-run
 
 	object *bundle.Object
 }
@@ -98,16 +98,16 @@ func (d Definition) Managed() []*bundle.Object {
 }
 
 // Allows reports whether the integration may read datafiles of a schema.
-func (d Definition) Allows(s bundle.Schema) bool { return slices.Contains(d.Schemas, s) }
+func (d Definition) Allows(s bundle.SchemaPath) bool { return slices.Contains(d.Schemas, s) }
 
 // readSchemas returns the schemas that a definition allows.
-func readSchemas(o *bundle.Object) []bundle.Schema {
+func readSchemas(o *bundle.Object) []bundle.SchemaPath {
 	v, _ := o.Get("schemas")
 	list, _ := v.([]any)
-	var out []bundle.Schema
+	var out []bundle.SchemaPath
 	for _, s := range list {
 		if s, ok := s.(string); ok {
-			out = append(out, bundle.Schema(s))
+			out = append(out, bundle.SchemaPath(s))
 		}
 	}
 	return out

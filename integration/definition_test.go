@@ -133,12 +133,12 @@ func TestCheck(t *testing.T) {
 func TestSchemas(t *testing.T) {
 	for _, c := range []struct {
 		name, members string
-		want          []bundle.Schema
+		want          []bundle.SchemaPath
 	}{
 		{"none", `"name":"a"`, nil},
 		{"null", `"name":"a","schemas":null`, nil},
-		{"in their order", `"name":"a","schemas":["/b","/a"]`, []bundle.Schema{"/b", "/a"}},
-		{"odd items", `"name":"a","schemas":["/a",7,null,["/b"],{"/c":1}]`, []bundle.Schema{"/a"}},
+		{"in their order", `"name":"a","schemas":["/b","/a"]`, []bundle.SchemaPath{"/b", "/a"}},
+		{"odd items", `"name":"a","schemas":["/a",7,null,["/b"],{"/c":1}]`, []bundle.SchemaPath{"/a"}},
 		{"text instead", `"name":"a","schemas":"/a"`, nil},
 		{"an object instead", `"name":"a","schemas":{"/a":true}`, nil},
 	} {
@@ -147,7 +147,7 @@ func TestSchemas(t *testing.T) {
 			if !slices.Equal(d.Schemas, c.want) {
 				t.Errorf("got %q, want %q", d.Schemas, c.want)
 			}
-			for _, s := range []bundle.Schema{"/a", "/b", "/c", ""} {
+			for _, s := range []bundle.SchemaPath{"/a", "/b", "/c", ""} {
 				if got, want := d.Allows(s), slices.Contains(c.want, s); got != want {
 					t.Errorf("allows %q: got %v, want %v", s, got, want)
 				}

@@ -13,7 +13,7 @@ import (
 // NarrowedYAML returns the definition as YAML with fewer allowed schemas: of those that
 // it allows now, only the ones in read and [RequiredSchemas] stay, in their order. The
 // YAML has no comments, since a bundle holds none.
-func (d Definition) NarrowedYAML(read []bundle.Schema) ([]byte, error) {
+func (d Definition) NarrowedYAML(read []bundle.SchemaPath) ([]byte, error) {
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	for _, m := range d.object.Members() {
 		switch m.Key {
@@ -34,7 +34,7 @@ func (d Definition) NarrowedYAML(read []bundle.Schema) ([]byte, error) {
 }
 
 // keepSchemas returns the schemas of allowed that are in keep.
-func keepSchemas(allowed, keep []bundle.Schema) []any {
+func keepSchemas(allowed, keep []bundle.SchemaPath) []any {
 	list := []any{}
 	for _, s := range allowed {
 		if slices.Contains(keep, s) {

@@ -21,7 +21,7 @@ func TestNarrowedYAML(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := list[0].NarrowedYAML([]bundle.Schema{"/a.yml", "/not-allowed.yml"})
+	raw, err := list[0].NarrowedYAML([]bundle.SchemaPath{"/a.yml", "/not-allowed.yml"})
 	const want = `---
 $schema: /app-sre/integration-1.yml
 description: |-

@@ -110,24 +110,24 @@ type Decision struct {
 // Evidence holds the facts that a decision rests on. Fields that do not apply are
 // empty.
 type Evidence struct {
-	Definition []string  `json:"definition,omitempty"` // paths of its definition, base before head when they differ
-	Fields     []string  `json:"fields,omitempty"`     // fields of its definition that changed
-	Allowed    int       `json:"allowed,omitempty"`    // how many schemas it may read
-	Schemas    []string  `json:"schemas,omitempty"`    // changed schemas it is allowed to read, or that its queries read
-	Paths      []string  `json:"paths,omitempty"`      // changed files that matter to it (at most 20)
-	Rule       string    `json:"rule,omitempty"`       // the paths rule that selected it
-	Queries    []Query   `json:"queries,omitempty"`    // its queries, each with the result of the comparison
-	Traces     []Trace   `json:"traces,omitempty"`     // its traces (at most 20)
-	State      *State    `json:"state,omitempty"`      // both desired states, digested
-	Keys       []string  `json:"keys,omitempty"`       // affected shard keys
-	Doubts     []string  `json:"doubts,omitempty"`     // facts that could not be proven, so that it runs
-	Reused     int       `json:"reused,omitempty"`     // how many tasks are left out because they passed with the same inputs
-	Passed     []Earlier `json:"passed,omitempty"`     // these tasks (at most 20, or all if effects are looked for)
-	Edited     []string  `json:"edited,omitempty"`     // edits of head to the rules for it (at most 20), so that it runs
+	Definition []string          `json:"definition,omitempty"` // paths of its definition, base before head when they differ
+	Fields     []string          `json:"fields,omitempty"`     // fields of its definition that changed
+	Allowed    int               `json:"allowed,omitempty"`    // how many schemas it may read
+	Schemas    []string          `json:"schemas,omitempty"`    // changed schemas it is allowed to read, or that its queries read
+	Paths      []string          `json:"paths,omitempty"`      // changed files that matter to it (at most 20)
+	Rule       string            `json:"rule,omitempty"`       // the paths rule that selected it
+	Queries    []QueryDifference `json:"queries,omitempty"`    // its queries, each with the result of the comparison
+	Traces     []TraceProof      `json:"traces,omitempty"`     // its traces (at most 20)
+	State      *State            `json:"state,omitempty"`      // both desired states, digested
+	Keys       []string          `json:"keys,omitempty"`       // affected shard keys
+	Doubts     []string          `json:"doubts,omitempty"`     // facts that could not be proven, so that it runs
+	Reused     int               `json:"reused,omitempty"`     // how many tasks are left out because they passed with the same inputs
+	Passed     []Earlier         `json:"passed,omitempty"`     // these tasks (at most 20, or all if effects are looked for)
+	Edited     []string          `json:"edited,omitempty"`     // edits of head to the rules for it (at most 20), so that it runs
 }
 
-// A Query is one declared query, with the result of comparing its answers.
-type Query struct {
+// A QueryDifference is one declared query, with the result of comparing its answers.
+type QueryDifference struct {
 	Name     string   `json:"name"`
 	SHA256   string   `json:"sha256"`             // of its text
 	Reached  int      `json:"reached"`            // changed files with a difference in a field that it reads
@@ -136,9 +136,9 @@ type Query struct {
 	Complete bool     `json:"complete,omitempty"` // evaluated as a whole on both sides
 }
 
-// A Trace is the record of one task that passed. It proves a skip when the task
+// A TraceProof is the record of one task that passed. It proves a skip when the task
 // would get the same answers again.
-type Trace struct {
+type TraceProof struct {
 	Shard    string `json:"shard,omitempty"`
 	Digest   string `json:"digest,omitempty"` // of the trace; "" when there is none
 	Requests int    `json:"requests"`         // how many requests were compared

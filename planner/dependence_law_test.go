@@ -166,7 +166,7 @@ func (c chooser) fields(of string, depth int) string {
 // An outcome is what a program that sends one query sees of a bundle.
 type lawOutcome struct {
 	answer  string
-	touched []bundle.Schema
+	touched []bundle.SchemaPath
 	depends gql.Dependence
 }
 
@@ -185,8 +185,8 @@ func ask(t *testing.T, b *bundle.Bundle, query string) lawOutcome {
 }
 
 // forbids tells whether an answer has data of schemas that are not allowed.
-func (o lawOutcome) forbids(allowed []bundle.Schema) bool {
-	return slices.ContainsFunc(o.touched, func(s bundle.Schema) bool { return !slices.Contains(allowed, s) })
+func (o lawOutcome) forbids(allowed []bundle.SchemaPath) bool {
+	return slices.ContainsFunc(o.touched, func(s bundle.SchemaPath) bool { return !slices.Contains(allowed, s) })
 }
 
 // TestSchemaLaw holds that no skip at the rung schema is wrong, once a run of a program
@@ -205,7 +205,7 @@ func TestSchemaLaw(t *testing.T) {
 		def := definition("it", object{"cmd": "it"})
 		allowed := slices.Clone(seen.touched)
 		if c.IntN(3) == 0 {
-			allowed = append(allowed, bundle.Schema(c.of("/a-1.yml", "/b-1.yml", "/c-1.yml")))
+			allowed = append(allowed, bundle.SchemaPath(c.of("/a-1.yml", "/b-1.yml", "/c-1.yml")))
 		}
 		def["schemas"] = allowed
 		base.data["/it.yml"] = def
@@ -265,7 +265,7 @@ func (k knownRun) Beyond(string) dependence.Beyond { return k.beyond }
 func (knownRun) Passed(_, command string) bool     { return command == "another" }
 
 // knownOf returns what is remembered of a run whose answer depended on d.
-func knownOf(d gql.Dependence, allowed []bundle.Schema) knownRun {
+func knownOf(d gql.Dependence, allowed []bundle.SchemaPath) knownRun {
 	b := dependence.Beyond{Lists: d.ListsResources, Backrefs: d.Backrefs}
 	for _, s := range d.Schemas {
 		if !slices.Contains(allowed, s) {

@@ -14,7 +14,7 @@ import (
 )
 
 // traced makes a trace of requests, each for a side and with the answer that a world gives.
-func traced(label string, then *side, requests ...trace.Request) *trace.Trace {
+func traced(label string, then *side, requests ...trace.RecordedRequest) *trace.Trace {
 	b, err := then.parse(nil)
 	if err != nil {
 		panic(err)
@@ -23,7 +23,7 @@ func traced(label string, then *side, requests ...trace.Request) *trace.Trace {
 	if err != nil {
 		panic(err)
 	}
-	t := &trace.Trace{Subject: trace.Subject{Integration: "it", Shard: label}, Digest: "sha256:" + label, Base: "then", Head: "then"}
+	t := &trace.Trace{TaskKey: trace.TaskKey{Integration: "it", Shard: label}, Digest: "sha256:" + label, Base: "then", Head: "then"}
 	for _, r := range requests {
 		asks, err := r.GraphQL()
 		if err != nil {
@@ -47,10 +47,10 @@ func remembers(broken string, traces ...*trace.Trace) func(*planner.Input) {
 	}
 }
 
-func asked(query string, sides ...trace.Side) []trace.Request {
-	var out []trace.Request
+func asked(query string, sides ...trace.Side) []trace.RecordedRequest {
+	var out []trace.RecordedRequest
 	for _, s := range sides {
-		out = append(out, trace.Request{Side: s, Query: query})
+		out = append(out, trace.RecordedRequest{Side: s, Query: query})
 	}
 	return out
 }
@@ -75,8 +75,8 @@ func traceMutants() []mutant {
 	oneOfTwo := func(l string) func(*planner.Input) {
 		return remembers("", before("one", names, trace.Head), before("two", l, trace.Head))
 	}
-	filtered := func(f string) trace.Request {
-		return trace.Request{Side: trace.Head, Query: "query($f: JSON) { users(filter: $f) { name } }", Variables: []byte(`{"f": {` + f + `}}`)}
+	filtered := func(f string) trace.RecordedRequest {
+		return trace.RecordedRequest{Side: trace.Head, Query: "query($f: JSON) { users(filter: $f) { name } }", Variables: []byte(`{"f": {` + f + `}}`)}
 	}
 	// The same conditions in two orders: where nobody has roles, the second one is no error.
 	named, last := filtered(`"name": "none", "roles": {"filter": {"nope": 1}}`), filtered(`"roles": {"filter": {"nope": 1}}, "name": "none"`)
@@ -120,7 +120,7 @@ func traceMutants() []mutant {
 		{name: "trace: evidence of another trace", settings: whole, change: email, given: proves, edit: altered, words: `its evidence names the trace "sha256:another"`},
 		{name: "trace: evidence for a shard", settings: perAccount, change: both(accounts, email), given: oneOfTwo(emails), edit: altered, words: "its evidence names the trace"},
 		{name: "trace: evidence where no trace counts", settings: asks("", "names.graphql"), change: email, given: proves,
-			edit: func(p *plan.Plan) { decision(p).Evidence.Traces = []plan.Trace{{Digest: "sha256:", Requests: 1}} }, words: "no trace counts for it"},
+			edit: func(p *plan.Plan) { decision(p).Evidence.Traces = []plan.TraceProof{{Digest: "sha256:", Requests: 1}} }, words: "no trace counts for it"},
 		{name: "trace: another reason", settings: whole, change: email, given: proves, edit: func(p *plan.Plan) { decision(p).Code = plan.CodeOnlyMetadata }, words: "skipped for the reason"},
 	}
 }

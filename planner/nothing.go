@@ -35,7 +35,7 @@ const (
 
 // nearMisses returns a part of a sentence that names the schemas of datafiles that are
 // similar to a schema; "" when there are none.
-func nearMisses(schema bundle.Schema, bundles ...*bundle.Bundle) string {
+func nearMisses(schema bundle.SchemaPath, bundles ...*bundle.Bundle) string {
 	var known []string
 	for _, b := range bundles {
 		for _, f := range b.Datafiles() {

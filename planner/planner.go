@@ -87,7 +87,7 @@ type Estimates interface {
 type Traces interface {
 	// Load returns the traces of a task, the newest first, and a warning for each
 	// trace that cannot be used.
-	Load(ctx context.Context, of trace.Subject) (traces []*trace.Trace, unusable []string)
+	Load(ctx context.Context, of trace.TaskKey) (traces []*trace.Trace, unusable []string)
 	// Broken returns why the promise that an integration always asks the same
 	// queries does not count; "" when it counts.
 	Broken(ctx context.Context, integration string) string

@@ -236,7 +236,7 @@ func (p program) recorded(t *testing.T, b *bundle.Bundle) *trace.Trace {
 		res := engine.Answer(t.Context(), req)
 		r.Note(trace.Exchange{Path: "/graphql", SHA256: "then", Request: &req, Response: res, Status: res.Status, Body: res.JSON()})
 	}
-	return r.Trace(trace.Subject{Integration: "it"}, time.Unix(0, 0))
+	return r.Trace(trace.TaskKey{Integration: "it"}, time.Unix(0, 0))
 }
 
 // Four random bundles, and a program that passed over the first two. Whatever is left

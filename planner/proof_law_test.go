@@ -131,8 +131,8 @@ func lawTrace(t *testing.T, s *side, query string) *trace.Trace {
 	}
 	res := gql.New(b, schema).Answer(context.Background(), gql.Request{Query: query})
 	return &trace.Trace{
-		Subject: trace.Subject{Integration: "it"}, Digest: "sha256:then", Base: "then", Head: b.SHA256(),
-		Requests: []trace.Request{{Side: trace.Head, Query: query, Answer: trace.Answer(res.Status, res.JSON())}},
+		TaskKey: trace.TaskKey{Integration: "it"}, Digest: "sha256:then", Base: "then", Head: b.SHA256(),
+		Requests: []trace.RecordedRequest{{Side: trace.Head, Query: query, Answer: trace.Answer(res.Status, res.JSON())}},
 	}
 }
 

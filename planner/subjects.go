@@ -93,14 +93,14 @@ func nativeSubject(it settings.Integration, n integration.DryRunner, state integ
 }
 
 // readQuery reads and compiles a query file of an integration.
-func readQuery(in Input, c *affected.Comparison, name string, file settings.QueryFile) (affected.Query, error) {
+func readQuery(in Input, c *affected.Comparison, name string, file settings.QueryFile) (affected.CompiledQuery, error) {
 	text, err := in.ReadQuery(file.Path)
 	if err != nil {
-		return affected.Query{}, settingsError(in.Settings, file.Line, "integrations.%s.queries: %v", name, err)
+		return affected.CompiledQuery{}, settingsError(in.Settings, file.Line, "integrations.%s.queries: %v", name, err)
 	}
 	q, err := c.Compile(file.Path, gql.Request{Query: string(text)})
 	if err != nil {
-		return affected.Query{}, settingsError(in.Settings, file.Line, "integrations.%s.queries: %s: %v", name, file.Path, err)
+		return affected.CompiledQuery{}, settingsError(in.Settings, file.Line, "integrations.%s.queries: %s: %v", name, file.Path, err)
 	}
 	return q, nil
 }

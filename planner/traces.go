@@ -73,7 +73,7 @@ func (r *traceReader) ask(ctx context.Context, o schemafilter.Outcome) traced {
 		return out
 	}
 	out := r.conclude(it, p)
-	out.conclusion.Evidence.Traces = []plan.Trace{p.evidence()}
+	out.conclusion.Evidence.Traces = []plan.TraceProof{p.evidence()}
 	out.unusable = p.unusable
 	return out
 }
@@ -113,8 +113,8 @@ type finding struct {
 }
 
 // evidence writes a finding down for the plan.
-func (p finding) evidence() plan.Trace {
-	out := plan.Trace{Shard: p.shard, Doubt: p.doubt.String()}
+func (p finding) evidence() plan.TraceProof {
+	out := plan.TraceProof{Shard: p.shard, Doubt: p.doubt.String()}
 	if p.trace != nil {
 		out.Digest, out.Requests = p.trace.Digest, len(p.trace.Requests)
 	}
@@ -127,7 +127,7 @@ func (r *traceReader) proveTask(ctx context.Context, it settings.Integration, t 
 	if out.doubt = r.tasks.unknownCommand(t); out.doubt.Code != "" {
 		return out
 	}
-	traces, unusable := r.traces.Load(ctx, trace.Subject{Integration: t.Integration, Command: t.Command, Shard: t.Label()})
+	traces, unusable := r.traces.Load(ctx, trace.TaskKey{Integration: t.Integration, Command: t.Command, Shard: t.Label()})
 	out.unusable = unusable
 	if len(traces) == 0 {
 		out.doubt = plan.Reason{Code: plan.CodeNoTrace}

@@ -20,7 +20,7 @@ import (
 // query of the fleet and one more of its own.
 type remembered struct{ traces map[string]*trace.Trace }
 
-func (r remembered) Load(_ context.Context, of trace.Subject) ([]*trace.Trace, []string) {
+func (r remembered) Load(_ context.Context, of trace.TaskKey) ([]*trace.Trace, []string) {
 	return []*trace.Trace{r.traces[of.Integration]}, nil
 }
 
@@ -53,7 +53,7 @@ func BenchmarkRecall(b *testing.B) {
 			r.Note(trace.Exchange{Path: "/graphql", SHA256: in.Base.SHA256(), Request: &req, Response: res, Status: res.Status, Body: res.JSON()})
 		}
 		name := fmt.Sprintf("int-%03d", i)
-		in.Traces.(remembered).traces[name] = r.Trace(trace.Subject{Integration: name}, time.Unix(0, 0))
+		in.Traces.(remembered).traces[name] = r.Trace(trace.TaskKey{Integration: name}, time.Unix(0, 0))
 	}
 	for b.Loop() {
 		fresh := fleetInput(b, dir, rules)

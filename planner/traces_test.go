@@ -19,7 +19,7 @@ type storedTraces struct {
 	said   []string
 }
 
-func (s storedTraces) Load(_ context.Context, of trace.Subject) ([]*trace.Trace, []string) {
+func (s storedTraces) Load(_ context.Context, of trace.TaskKey) ([]*trace.Trace, []string) {
 	return s.traces[of.Shard], s.said
 }
 func (s storedTraces) Broken(context.Context, string) string { return s.broken }
@@ -38,7 +38,7 @@ func recorded(t *testing.T, shard string, queries ...string) *trace.Trace {
 		res := engine.Answer(context.Background(), req)
 		r.Note(trace.Exchange{Path: "/graphql", SHA256: "then", Request: &req, Response: res, Status: res.Status, Body: res.JSON()})
 	}
-	return r.Trace(trace.Subject{Integration: "it", Shard: shard}, time.Unix(0, 0))
+	return r.Trace(trace.TaskKey{Integration: "it", Shard: shard}, time.Unix(0, 0))
 }
 
 const (
@@ -185,7 +185,7 @@ func TestVerifyNeedsTraces(t *testing.T) {
 
 // The inputs of a task whose recorded filter has its keys in an order of its own are the same for the replay.
 func TestInputsOfFiltersInOrder(t *testing.T) {
-	asks := trace.Request{Side: trace.Head, Query: "query($f: JSON) { users(filter: $f) { name email } }", Variables: []byte(`{"f": {"roles": {"filter": {}}, "name": "ana"}}`)}
+	asks := trace.RecordedRequest{Side: trace.Head, Query: "query($f: JSON) { users(filter: $f) { name email } }", Variables: []byte(`{"f": {"roles": {"filter": {}}, "name": "ana"}}`)}
 	m := mutant{settings: static, change: email, given: remembers("", traced("", world(), asks))}
 	in := m.input(t, m.settings)
 	in.Results = results{}

@@ -21,7 +21,7 @@ type Calibration struct {
 
 // calibrate compares the estimates of a plan with the durations of its tasks. It
 // returns nil if no task can be compared.
-func calibrate(p *plan.Plan, results []Task) *Calibration {
+func calibrate(p *plan.Plan, results []TaskResult) *Calibration {
 	estimates := make(map[string]float64, len(p.Tasks))
 	for _, t := range p.Tasks {
 		estimates[t.ID] = t.EstimateSeconds

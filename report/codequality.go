@@ -44,7 +44,7 @@ var severities = []string{"blocker", "critical", "major", "minor", "info"}
 // fingerprint of a finding is made of its code, place and message.
 func CodeQuality(w io.Writer, f Input) error {
 	failed := f.Report.failedTasks()
-	slices.SortStableFunc(failed, func(a, b Task) int { return cmp.Compare(severityRank(a), severityRank(b)) })
+	slices.SortStableFunc(failed, func(a, b TaskResult) int { return cmp.Compare(severityRank(a), severityRank(b)) })
 	failed = failed[:min(len(failed), MaxFindings)]
 	places := f.newPlaceFinder()
 	var rounds [maxPlaces][]codeQualityIssue // the first place of every task comes before the second of any
@@ -67,7 +67,7 @@ func CodeQuality(w io.Writer, f Input) error {
 
 // severityRank returns the severity of a failure as an index into severities. A
 // task that did not run is "major": it leaves the change unchecked.
-func severityRank(t Task) int {
+func severityRank(t TaskResult) int {
 	switch t.Class {
 	case plan.ClassConfig:
 		return 0
@@ -109,7 +109,7 @@ func (f Input) newFindingIssues(places *placeFinder) map[plan.Severity][]codeQua
 var findingSeverities = map[plan.Severity]int{plan.SeverityError: 0, plan.SeverityWarning: 3, plan.SeverityNote: 4}
 
 // newFindingIssue returns the issue of a finding.
-func newFindingIssue(t Task, f plan.Finding, at Location, print string) codeQualityIssue {
+func newFindingIssue(t TaskResult, f plan.Finding, at Location, print string) codeQualityIssue {
 	text := cleanLine(f.Message)
 	if f.Code != "" {
 		text = cleanLine(string(f.Code)) + ": " + text
@@ -121,7 +121,7 @@ func newFindingIssue(t Task, f plan.Finding, at Location, print string) codeQual
 	return issue
 }
 
-func newIssue(t Task, at place) codeQualityIssue {
+func newIssue(t TaskResult, at place) codeQualityIssue {
 	text := cleanLine(t.Task) + ": " + describeFailure(t)
 	if last := lastLine(t); last != "" {
 		text += ": " + last
@@ -138,7 +138,7 @@ func newIssue(t Task, at place) codeQualityIssue {
 
 // fingerprint returns a digest of the task, the class of its failure and the
 // changed field.
-func fingerprint(t Task, at place) string {
+func fingerprint(t TaskResult, at place) string {
 	return digestOf(t.Task, string(t.Class), at.Section, at.Origin.Path, at.Pointer)
 }
 

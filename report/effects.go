@@ -8,9 +8,9 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// Effects are what all tasks of a report announce that they would do: the tasks that
+// AllEffects are what all tasks of a report announce that they would do: the tasks that
 // ran, and those that were left out because they passed with the same inputs before.
-type Effects struct {
+type AllEffects struct {
 	// Summary says the numbers below in a few words, as headlines show them: "3 to create,
 	// 1 to delete". It is "" if nobody looked for the effects of any task.
 	Summary string `json:"summary,omitempty"`
@@ -68,19 +68,19 @@ type UnlookedIntegration struct {
 }
 
 // Looked reports whether somebody looked for the effects of at least one task.
-func (e Effects) Looked() bool { return e.Tasks > e.unlookedTasks() }
+func (e AllEffects) Looked() bool { return e.Tasks > e.unlookedTasks() }
 
 // Complete reports whether the effects of every task are known, those of all its parts.
-func (e Effects) Complete() bool { return len(e.Unknown)+len(e.Unlooked)+len(e.Unasked) == 0 }
+func (e AllEffects) Complete() bool { return len(e.Unknown)+len(e.Unlooked)+len(e.Unasked) == 0 }
 
 // Silent reports whether it is known that no task would do anything: every task ran or
 // passed before, somebody looked at all of them, and none announced an effect.
-func (e Effects) Silent() bool {
+func (e AllEffects) Silent() bool {
 	return e.Tasks > 0 && e.Complete() && e.Counts.Sum()+e.Pending.Sum() == 0
 }
 
 // unlookedTasks returns the number of tasks for whose effects nobody looked.
-func (e Effects) unlookedTasks() int {
+func (e AllEffects) unlookedTasks() int {
 	n := 0
 	for _, u := range e.Unlooked {
 		n += u.Tasks
@@ -89,7 +89,7 @@ func (e Effects) unlookedTasks() int {
 }
 
 // doubtful returns the number of tasks whose effects are not known.
-func (e Effects) doubtful() int {
+func (e AllEffects) doubtful() int {
 	n := e.unlookedTasks()
 	for _, u := range e.Unknown {
 		n += u.Tasks
@@ -106,8 +106,8 @@ type announcement struct {
 }
 
 // collectEffects returns the effects of all tasks of a plan.
-func collectEffects(p *plan.Plan, results []Task) Effects {
-	out := Effects{Groups: []EffectGroup{}, Unknown: []EffectGap{}, Unlooked: []UnlookedIntegration{}}
+func collectEffects(p *plan.Plan, results []TaskResult) AllEffects {
+	out := AllEffects{Groups: []EffectGroup{}, Unknown: []EffectGap{}, Unlooked: []UnlookedIntegration{}}
 	var all []announcement
 	for _, t := range results {
 		a := announcement{integration: t.Integration, task: t.Task, tasks: 1, effects: t.Effects}
@@ -156,7 +156,7 @@ type groupKey struct {
 }
 
 // addAnnouncement adds the effects of one task to the counts and to the groups.
-func (e *Effects) addAnnouncement(groups map[groupKey]*EffectGroup, a announcement) {
+func (e *AllEffects) addAnnouncement(groups map[groupKey]*EffectGroup, a announcement) {
 	add := func(kind plan.EffectKind, subject string, since plan.Since, known plan.How, n int) {
 		switch since {
 		case plan.SinceBase:

@@ -55,8 +55,8 @@ func (c *EffectCounts) add(kind plan.EffectKind, n int) {
 	}
 }
 
-// SummaryWith returns [Effects.Summary] with the deletions as emphasize returns them.
-func (e Effects) SummaryWith(emphasize func(string) string) string {
+// SummaryWith returns [AllEffects.Summary] with the deletions as emphasize returns them.
+func (e AllEffects) SummaryWith(emphasize func(string) string) string {
 	if !e.Looked() {
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // writeEffects writes what the tasks would do: deletions open, other effects folded.
-func (m *markdown) writeEffects(e Effects) {
+func (m *markdown) writeEffects(e AllEffects) {
 	if e.Tasks == 0 {
 		return
 	}

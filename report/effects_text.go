@@ -19,13 +19,13 @@ const (
 )
 
 // Deletions returns the groups of deletions that would be done.
-func (e Effects) Deletions() []EffectGroup { return e.Groups[:e.deletions()] }
+func (e AllEffects) Deletions() []EffectGroup { return e.Groups[:e.deletions()] }
 
-// Others returns all groups but those of [Effects.Deletions].
-func (e Effects) Others() []EffectGroup { return e.Groups[e.deletions():] }
+// Others returns all groups but those of [AllEffects.Deletions].
+func (e AllEffects) Others() []EffectGroup { return e.Groups[e.deletions():] }
 
 // deletions returns the number of groups of deletions. They are the first groups.
-func (e Effects) deletions() int {
+func (e AllEffects) deletions() int {
 	n := 0
 	for n < len(e.Groups) && e.Groups[n].Kind == plan.EffectDelete && e.Groups[n].Since != plan.SinceGone {
 		n++
@@ -94,7 +94,7 @@ func (g EffectGroup) Remarks() string {
 
 // UnlookedNote says for which integrations nobody looked, each name shown by show. It
 // returns "" if there is none.
-func (e Effects) UnlookedNote(show func(string) string) string {
+func (e AllEffects) UnlookedNote(show func(string) string) string {
 	switch n := len(e.Unlooked); {
 	case n == 0:
 		return ""
@@ -113,7 +113,7 @@ func (e Effects) UnlookedNote(show func(string) string) string {
 }
 
 // writeEffects writes what the tasks would do, deletions first.
-func (t *text) writeEffects(e Effects) {
+func (t *text) writeEffects(e AllEffects) {
 	if e.Tasks == 0 {
 		return
 	}
@@ -170,12 +170,12 @@ type GapList struct {
 }
 
 // GapLists returns all that is not known, the most important first.
-func (e Effects) GapLists() []GapList {
+func (e AllEffects) GapLists() []GapList {
 	return []GapList{{"effects unknown", e.Unknown}, {"not looked at", e.unaskedGaps()}, {"not compared with base", e.Uncompared}, {"output not understood", e.Problems}}
 }
 
 // writeGaps writes the tasks of which something is not known.
-func (t *text) writeGaps(e Effects) {
+func (t *text) writeGaps(e AllEffects) {
 	var rows table
 	for _, list := range e.GapLists() {
 		for i, gap := range list.Gaps {

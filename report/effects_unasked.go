@@ -38,7 +38,7 @@ func (p UnaskedPart) Reason() string {
 
 // addUnasked adds the parts of a task at which nobody looked. Where anything may be done, the effects of
 // the task are unknown.
-func (e *Effects) addUnasked(a announcement) {
+func (e *AllEffects) addUnasked(a announcement) {
 	isTold := false
 	for _, u := range a.effects.Unlooked {
 		p := UnaskedPart{a.task, u}
@@ -52,7 +52,7 @@ func (e *Effects) addUnasked(a announcement) {
 }
 
 // unaskedGaps returns the parts at which nobody looked as gaps.
-func (e Effects) unaskedGaps() []EffectGap {
+func (e AllEffects) unaskedGaps() []EffectGap {
 	var out []EffectGap
 	for _, p := range e.Unasked {
 		out = append(out, EffectGap{p.Task, 1, p.Reason()})
@@ -62,7 +62,7 @@ func (e Effects) unaskedGaps() []EffectGap {
 
 // mayHave returns the number of parts at which nobody looked and where the change may have an effect of a
 // kind.
-func (e Effects) mayHave(kind plan.EffectKind) (n int) {
+func (e AllEffects) mayHave(kind plan.EffectKind) (n int) {
 	for _, p := range e.Unasked {
 		if p.MayHave(kind) {
 			n++
@@ -72,7 +72,7 @@ func (e Effects) mayHave(kind plan.EffectKind) (n int) {
 }
 
 // describeUnasked says how many parts nobody looked at, "" if there are none.
-func (e Effects) describeUnasked() string {
+func (e AllEffects) describeUnasked() string {
 	if n := len(e.Unasked); n > 0 {
 		return fmt.Sprintf("%s not looked at", phrase.Count(n, "part"))
 	}

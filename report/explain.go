@@ -94,7 +94,7 @@ func evidenceRows(e plan.Evidence) table {
 }
 
 // describeQuery returns what the comparison of one query found.
-func describeQuery(q plan.Query) string {
+func describeQuery(q plan.QueryDifference) string {
 	text := fmt.Sprintf("%s: reads something in %s, ", q.Name, phrase.Count(q.Reached, "changed file"))
 	switch {
 	case q.Complete:
@@ -106,7 +106,7 @@ func describeQuery(q plan.Query) string {
 }
 
 // describeTrace returns what one trace proved, or why it proved nothing.
-func describeTrace(t plan.Trace) string {
+func describeTrace(t plan.TraceProof) string {
 	shard, proof := "", "proves that it would see the same"
 	if t.Shard != "" {
 		shard = "of shard " + strconv.Quote(t.Shard) + ": "

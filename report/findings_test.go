@@ -201,7 +201,7 @@ func TestOrigins(t *testing.T) {
 		Schemas:   []string{"/s-1.yml"}, GraphQL: []string{"User_v1"},
 	}
 	query := func(fields ...string) plan.Evidence {
-		return plan.Evidence{Paths: []string{"/new.yml", "/users/ana.yml", "/r.json"}, Queries: []plan.Query{{Reached: 1, Fields: fields}}}
+		return plan.Evidence{Paths: []string{"/new.yml", "/users/ana.yml", "/r.json"}, Queries: []plan.QueryDifference{{Reached: 1, Fields: fields}}}
 	}
 	for _, c := range []struct {
 		name   string

@@ -51,7 +51,7 @@ func (l findingLocator) locate(f plan.Finding) Location {
 // ShownFindings returns the findings of the task that people are shown: at most so many of
 // those that base does not have. The other findings are described in a few words each, such as
 // "3 findings that base has as well".
-func (t Task) ShownFindings(most int) (shown []plan.Finding, rest []string) {
+func (t TaskResult) ShownFindings(most int) (shown []plan.Finding, rest []string) {
 	old, fresh := 0, 0
 	for _, f := range t.Findings {
 		switch {
@@ -74,9 +74,9 @@ func (t Task) ShownFindings(most int) (shown []plan.Finding, rest []string) {
 
 // Remarked are the findings of tasks that passed.
 type Remarked struct {
-	Tasks   []Task // with findings that base does not have, in plan order
-	Summary string // such as "2 warnings, 1 note"; "" without such tasks
-	Old     int    // findings of further tasks, which base has as well
+	Tasks   []TaskResult // with findings that base does not have, in plan order
+	Summary string       // such as "2 warnings, 1 note"; "" without such tasks
+	Old     int          // findings of further tasks, which base has as well
 }
 
 // Remarked returns the findings of tasks that passed.
@@ -124,7 +124,7 @@ func (r Remarked) OldNote() string {
 }
 
 // findingLines returns the findings of a task as plain text, one line each.
-func findingLines(t Task, most int) []string {
+func findingLines(t TaskResult, most int) []string {
 	shown, rest := t.ShownFindings(most)
 	var out []string
 	for _, f := range shown {

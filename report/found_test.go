@@ -109,13 +109,13 @@ func TestFindingIssues(t *testing.T) {
 
 // Tasks are grouped as one failure only if their findings are the same.
 func TestGroupsOfFindings(t *testing.T) {
-	failed := func(id string, found ...plan.Finding) report.Task {
+	failed := func(id string, found ...plan.Finding) report.TaskResult {
 		r := report.New(&plan.Plan{Tasks: []plan.Task{{ID: id, Integration: "it"}}}, &plan.Results{Results: []plan.Result{
 			{Task: id, Status: plan.Failed, Class: plan.ClassConfig, Reason: "shard 1 is wrong", Findings: found}}})
 		return r.Results[0]
 	}
 	a, b := plan.Finding{Severity: plan.SeverityError, Place: plan.Place{File: "/1.yml"}, Message: "m"}, plan.Finding{Severity: plan.SeverityError, Place: plan.Place{File: "/2.yml"}, Message: "m"}
-	if groups := report.GroupFailures([]report.Task{failed("x", a), failed("y", a), failed("z", b)}); len(groups) != 2 || len(groups[0]) != 2 {
+	if groups := report.GroupFailures([]report.TaskResult{failed("x", a), failed("y", a), failed("z", b)}); len(groups) != 2 || len(groups[0]) != 2 {
 		t.Errorf("got %d groups", len(groups))
 	}
 }

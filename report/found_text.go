@@ -40,7 +40,7 @@ func (t *text) writeRemarked(r Remarked) {
 }
 
 // writeFindings writes the findings of a task, beneath its name.
-func (t *text) writeFindings(task Task) {
+func (t *text) writeFindings(task TaskResult) {
 	most := maxShownFindings
 	if t.style.Verbose {
 		most = len(task.Findings)
@@ -87,7 +87,7 @@ func (m *markdown) writeRemarked(r Remarked) {
 }
 
 // markdownFindings returns the findings of a task as items of a list.
-func markdownFindings(t Task) []string {
+func markdownFindings(t TaskResult) []string {
 	shown, rest := t.ShownFindings(maxShownFindings)
 	var out []string
 	for _, f := range shown {

@@ -11,14 +11,14 @@ import (
 
 // A FailureGroup holds tasks that failed with the same cause. Its first task stands for
 // all of them.
-type FailureGroup []Task
+type FailureGroup []TaskResult
 
 // numbers may differ between tasks that fail with the same cause.
 var numbers = lazyregexp.New(`[0-9]+(\.[0-9]+)?`)
 
 // GroupFailures groups tasks by the cause of their failure: how they ended, the class, and
 // the last line of output, in which numbers may differ, and the same findings. Groups and tasks keep their order.
-func GroupFailures(tasks []Task) []FailureGroup {
+func GroupFailures(tasks []TaskResult) []FailureGroup {
 	var out []FailureGroup
 	at := map[string]int{}
 	for _, t := range tasks {

@@ -23,7 +23,7 @@ func newHostilePlan(text string) (*plan.Plan, *plan.Results) {
 		Integrations: []plan.Decision{
 			{Name: text, Decision: plan.Run, Rung: plan.RungSchema, Reason: text, Tasks: []string{text}, Evidence: plan.Evidence{
 				Definition: []string{text}, Fields: []string{text}, Schemas: []string{text}, Paths: []string{text}, Rule: text,
-				Queries: []plan.Query{{Name: text, Fields: []string{text}}}, State: &plan.State{Base: text, Head: text},
+				Queries: []plan.QueryDifference{{Name: text, Fields: []string{text}}}, State: &plan.State{Base: text, Head: text},
 				Keys: []string{text}, Doubts: []string{text},
 			}},
 			{Name: text + "2", Decision: plan.Skip, Rung: plan.RungSchema, Reason: text},

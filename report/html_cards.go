@@ -20,7 +20,7 @@ type failureCard struct {
 
 // newFailureCards returns one card for all tasks that did not pass with the same cause, and
 // the number of tasks that no card shows. The ids of the cards begin with name.
-func (x *fileIndex) newFailureCards(name string, rep *Report, tasks []Task) ([]failureCard, int) {
+func (x *fileIndex) newFailureCards(name string, rep *Report, tasks []TaskResult) ([]failureCard, int) {
 	groups := GroupFailures(tasks)
 	more := 0
 	for _, group := range groups[min(len(groups), maxFailures):] {
@@ -59,7 +59,7 @@ func (x *fileIndex) causeValues(c Cause) []value {
 }
 
 // logValue returns the log of a task, with a link if there is one.
-func (x *fileIndex) logValue(t Task) value {
+func (x *fileIndex) logValue(t TaskResult) value {
 	v := value{Text: cleanLine(t.Log), Code: true}
 	if v.Text != "" && x.log != nil {
 		v.Href = x.log(t.Task)

@@ -43,7 +43,7 @@ type effectRow struct {
 type gapRow struct{ Task, Title, Reason string }
 
 // newEffectsView returns the effects of a report, or nil if there is no task.
-func newEffectsView(e Effects) *effectsView {
+func newEffectsView(e AllEffects) *effectsView {
 	if e.Tasks == 0 {
 		return nil
 	}
@@ -124,7 +124,7 @@ func summarizeRows(rows []effectRow) string {
 }
 
 // effectTiles returns the numbers of effects for the top of the page.
-func effectTiles(e Effects) []tile {
+func effectTiles(e AllEffects) []tile {
 	var out []tile
 	for _, t := range []struct {
 		label, class string

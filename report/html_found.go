@@ -17,7 +17,7 @@ type findingList struct {
 type findingRow struct{ Severity, Class, Code, Where, Message string }
 
 // newFindingList returns the findings of a task.
-func newFindingList(t Task) findingList {
+func newFindingList(t TaskResult) findingList {
 	shown, rest := t.ShownFindings(maxShownFindings)
 	out := findingList{Rest: rest}
 	for _, f := range shown {

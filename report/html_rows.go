@@ -42,7 +42,7 @@ type taskRow struct {
 // script: first the integrations that did not pass, then those that ran, then the
 // skipped ones.
 func newRows(page Page, files *fileIndex) ([]integrationRow, []rowData) {
-	b := rowBuilder{files: files, planned: map[string]plan.Task{}, results: map[string]Task{}, room: map[bool]int{false: maxPassedTails, true: maxFailedTails}}
+	b := rowBuilder{files: files, planned: map[string]plan.Task{}, results: map[string]TaskResult{}, room: map[bool]int{false: maxPassedTails, true: maxFailedTails}}
 	for _, t := range page.Plan.Tasks {
 		b.planned[t.ID] = t
 	}
@@ -71,9 +71,9 @@ func newRows(page Page, files *fileIndex) ([]integrationRow, []rowData) {
 // A rowBuilder makes the rows of the integrations, one after the other.
 type rowBuilder struct {
 	files   *fileIndex
-	planned map[string]plan.Task // by task id
-	results map[string]Task      // by task id
-	room    map[bool]int         // bytes left for tails, by whether a task fails the check
+	planned map[string]plan.Task  // by task id
+	results map[string]TaskResult // by task id
+	room    map[bool]int          // bytes left for tails, by whether a task fails the check
 }
 
 // newRow returns the row of one integration with its tasks, and the data of the
@@ -143,7 +143,7 @@ func worseOutcome(a, b plan.Status) plan.Status {
 }
 
 // newTaskRow returns the row of a planned task with its result.
-func newTaskRow(t plan.Task, r Task) taskRow {
+func newTaskRow(t plan.Task, r TaskResult) taskRow {
 	row := taskRow{
 		ID: t.ID, Name: visibleText(t.ID), Result: describeResult(r), Status: statusLabel(outcome(r)), Class: cssClass(outcome(r)), Bad: r.Blocks(),
 		Tail: cleanBlock(r.Tail), Attempts: fmt.Sprint(r.Attempts),

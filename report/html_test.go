@@ -122,7 +122,7 @@ func hostilePage(t *testing.T, text string) {
 	p, r := newHostilePlan(text)
 	p.Integrations[0].Evidence.Paths = []string{text, text + "#" + text}
 	p.Base, p.Head = plan.Side{Ref: text, Commit: text}, plan.Side{Ref: text}
-	p.Integrations[0].Evidence.Traces = []plan.Trace{{Shard: text, Digest: text, Doubt: text}}
+	p.Integrations[0].Evidence.Traces = []plan.TraceProof{{Shard: text, Digest: text, Doubt: text}}
 	r.Observed, r.Warnings = []plan.Observed{{Integration: text, Read: []string{text}, Unread: []string{text}}}, []string{text}
 	r.Results[0].Spans = []plan.Span{{Seconds: 1}, {Started: 2, Seconds: 1}}
 	contents := &report.Contents{
@@ -191,7 +191,7 @@ func newLargePlan(integrations, tasks int) (*plan.Plan, *plan.Results) {
 		}
 		if i%5 == 0 {
 			d.Decision, d.Rung, d.Reason = plan.Shards, plan.RungShards, fmt.Sprintf("its desired state differs for %d shards", perRun)
-			d.Evidence.Queries = []plan.Query{{Name: "q.graphql", Reached: 1, Roots: 2, Fields: []string{file + "#/a"}}}
+			d.Evidence.Queries = []plan.QueryDifference{{Name: "q.graphql", Reached: 1, Roots: 2, Fields: []string{file + "#/a"}}}
 			for n := range perRun {
 				id := fmt.Sprintf("%s/shard-%d", d.Name, n)
 				d.Tasks = append(d.Tasks, id)

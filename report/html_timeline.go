@@ -64,7 +64,7 @@ type timing struct {
 // An interval is a task with the time from its first start to its last end, in
 // seconds since the run began.
 type interval struct {
-	Task
+	TaskResult
 	from, to float64
 	lane     int // -1 if there is none
 }
@@ -104,7 +104,7 @@ func newTimeline(rep *Report) *timeline {
 
 // hasKnownTimes reports whether it is known when a task ran, with times that can
 // be drawn.
-func hasKnownTimes(t Task) bool {
+func hasKnownTimes(t TaskResult) bool {
 	const most = 1e7 // a hundred days
 	outside := func(s float64) bool { return !(s >= 0 && s <= most) }
 	return len(t.Spans) > 0 && !outside(t.Waited) &&
@@ -151,7 +151,7 @@ func (t *timeline) drawTask(r interval, total float64) {
 		w := min(max(100*long/total, 0.12), 100-min(x, 99.8))
 		return bar{formatPercent(x), formatPercent(w), r.lane*laneHeight + 2, laneHeight - 4, class, "", "#" + anchor(r.Integration)}
 	}
-	title := fmt.Sprintf("%s: %s, %s after a wait of %s", visibleText(r.Task.Task), describeResult(r.Task), formatSeconds(r.Seconds), formatSeconds(r.Waited))
+	title := fmt.Sprintf("%s: %s, %s after a wait of %s", visibleText(r.Task), describeResult(r.TaskResult), formatSeconds(r.Seconds), formatSeconds(r.Waited))
 	if len(r.Spans) > 1 {
 		t.Retried++
 		title += fmt.Sprintf(", %s", phrase.Count(len(r.Spans), "attempt"))
@@ -160,7 +160,7 @@ func (t *timeline) drawTask(r interval, total float64) {
 		t.Bars = append(t.Bars, whole)
 	}
 	for i, s := range r.Spans {
-		kind := cssClass(outcome(r.Task))
+		kind := cssClass(outcome(r.TaskResult))
 		if i < len(r.Spans)-1 {
 			kind = "retried"
 		}
@@ -185,7 +185,7 @@ func (t *timeline) countWaiting(ran []interval, total float64) {
 			count[i]++
 		}
 	}
-	t.MeanWait, t.LongestWait, t.LongestWaits = formatSeconds(sum/float64(len(ran))), formatSeconds(longest.Waited), cleanLine(longest.Task.Task)
+	t.MeanWait, t.LongestWait, t.LongestWaits = formatSeconds(sum/float64(len(ran))), formatSeconds(longest.Waited), cleanLine(longest.Task)
 	t.MaxWaiting = slices.Max(count[:])
 	for i, n := range count {
 		if n == 0 {
@@ -203,8 +203,8 @@ func (t *timeline) listLongest(ran []interval) {
 	slices.SortStableFunc(byTime, func(a, b interval) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	for _, r := range byTime[:min(len(byTime), maxLongest)] {
 		t.Longest = append(t.Longest, timing{
-			Task: value{Text: visibleText(r.Task.Task), Href: "#" + anchor(r.Integration)}, Lane: r.lane + 1,
-			Started: "+" + formatSeconds(r.from), Waited: formatSeconds(r.Waited), Took: formatSeconds(r.Seconds), Result: describeResult(r.Task),
+			Task: value{Text: visibleText(r.Task), Href: "#" + anchor(r.Integration)}, Lane: r.lane + 1,
+			Started: "+" + formatSeconds(r.from), Waited: formatSeconds(r.Waited), Took: formatSeconds(r.Seconds), Result: describeResult(r.TaskResult),
 		})
 	}
 }

@@ -14,7 +14,7 @@ import (
 func run(tasks ...[]plan.Span) *Report {
 	rep := &Report{}
 	for i, spans := range tasks {
-		rep.Results = append(rep.Results, Task{Integration: "i", Result: plan.Result{
+		rep.Results = append(rep.Results, TaskResult{Integration: "i", Result: plan.Result{
 			Task: fmt.Sprint(i), Status: plan.Passed, Attempts: len(spans), Spans: spans}})
 	}
 	return rep

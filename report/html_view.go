@@ -71,7 +71,7 @@ type value struct {
 // A funnelLevel is one rung of the funnel. The fields in X and W are the positions
 // and widths of the parts of its bar, in percent.
 type funnelLevel struct {
-	Rung
+	RungTally
 	Question                                          string
 	LeftW, RunX, RunW, ShardsX, ShardsW, SkipX, SkipW string
 	Arrived                                           int // integrations that no rung before decided
@@ -105,7 +105,7 @@ var icons = map[bool]template.URL{
 func newPageView(page Page) *pageView {
 	rep, p := page.Report, page.Plan
 	v := &pageView{
-		Icon: icons[rep.Verdict == Passed], Passed: rep.Verdict == Passed,
+		Icon: icons[rep.Verdict == plan.VerdictPassed], Passed: rep.Verdict == plan.VerdictPassed,
 		Verdict: strings.ToUpper(verdictLabel(rep.Verdict)[:1]) + verdictLabel(rep.Verdict)[1:], Headline: headline(rep), Share: selectionSummary(rep.Counts),
 		Facts: headFacts(p), Funnel: funnelLevels(rep), Timeline: newTimeline(rep), Effects: newEffectsView(rep.Effects), Train: newTrainView(rep.Train), Choices: filterChoices(rep), Changed: changesSummary(p.Changes),
 		Warnings: cleanLines(rep.Warnings), Schemas: cleanLines(p.Changes.Schemas), Types: cleanLines(p.Changes.GraphQL),
@@ -181,7 +181,7 @@ func funnelLevels(rep *Report) []funnelLevel {
 	var out []funnelLevel
 	all := float64(max(rep.Counts.Integrations, 1))
 	for _, r := range rep.shownRungs() {
-		l := funnelLevel{Rung: r, Question: r.Rung.Question(), Arrived: r.Run + r.Shards + r.Skip + r.Left}
+		l := funnelLevel{RungTally: r, Question: r.Rung.Question(), Arrived: r.Run + r.Shards + r.Skip + r.Left}
 		at := 0.0
 		part := func(n int) (x, w string) {
 			x, w = formatPercent(at), formatPercent(100*float64(n)/all)

@@ -175,7 +175,7 @@ func summaryCases(rep *Report, blocking, omitted int) []testCase {
 		return testCase{ClassName: "prcheck", Name: name, Time: formatJUnitTime(0), Error: &junitOutcome{text, "report", text}}
 	}
 	var out []testCase
-	if rep.Verdict != Passed && rep.Counts.blocking() == 0 {
+	if rep.Verdict != plan.VerdictPassed && rep.Counts.blocking() == 0 {
 		out = append(out, errorCase("results", outcomeHeadline(rep)))
 	}
 	if omitted == 0 {
@@ -189,7 +189,7 @@ func summaryCases(rep *Report, blocking, omitted int) []testCase {
 }
 
 // newTestCase returns the test case of a task.
-func newTestCase(t Task, d junitDetail) testCase {
+func newTestCase(t TaskResult, d junitDetail) testCase {
 	name := cmp.Or(cleanLine(t.Integration), "unnamed")
 	label := plan.Task{Shard: t.Shard, Static: t.Static}.Label()
 	c := testCase{ClassName: name, Name: cmp.Or(cleanLine(label), name), Time: formatJUnitTime(t.Seconds)}
@@ -220,7 +220,7 @@ func newTestCase(t Task, d junitDetail) testCase {
 
 // withFindings returns the last lines of a task below its findings, which have at most limit
 // bytes.
-func withFindings(t Task, tail string, limit int) string {
+func withFindings(t TaskResult, tail string, limit int) string {
 	var out []string
 	for _, line := range findingLines(t, maxShownFindings) {
 		if limit -= len(line) + 1; limit < 0 {

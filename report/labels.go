@@ -17,7 +17,7 @@ type NeededLabel struct {
 // neededLabels returns the labels that the effects need. A label is needed if the tasks
 // announce an effect of its kind that base is not known to announce as well, if the effects
 // of a task are not known, or if the change may have one at a part that nobody looked at.
-func (e Effects) neededLabels(require map[plan.EffectKind]string) []NeededLabel {
+func (e AllEffects) neededLabels(require map[plan.EffectKind]string) []NeededLabel {
 	var labels []string
 	why := map[string][]string{}
 	for _, kind := range plan.EffectKinds() {

@@ -18,14 +18,14 @@ const MaxTails = 20
 func Markdown(w io.Writer, rep *Report) error {
 	m := markdown{}
 	sign, title := "✅", outcomeHeadline(rep)
-	if rep.Verdict == NotChecked {
+	if rep.Verdict == plan.VerdictNotChecked {
 		title = escapeMarkdown(title) // it may show what tasks wrote
 	}
 	title += effectsHeadline(rep, boldMarkdown)
 	switch {
-	case rep.Verdict == Failed:
+	case rep.Verdict == plan.VerdictFailed:
 		sign = "❌"
-	case rep.Verdict == NotChecked, rep.Counts.Baseline > 0:
+	case rep.Verdict == plan.VerdictNotChecked, rep.Counts.Baseline > 0:
 		sign = "⚠️"
 	}
 	m.printLine("### %s prcheck %s: %s", sign, verdictLabel(rep.Verdict), title)
@@ -92,7 +92,7 @@ func (m *markdown) writeFunnel(rep *Report) {
 }
 
 // writeFailures writes tasks that did not pass, grouped by the cause of their failure.
-func (m *markdown) writeFailures(title string, rep *Report, tasks []Task) {
+func (m *markdown) writeFailures(title string, rep *Report, tasks []TaskResult) {
 	if len(tasks) == 0 {
 		return
 	}

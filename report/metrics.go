@@ -19,7 +19,7 @@ func Metrics(w io.Writer, f Input) error {
 	var m metrics
 	rep := f.Report
 	m.startFamily("prcheck_passed", "gauge", "", "1 when the check passed, 0 when it failed.")
-	m.writeSample(boolSample(rep.Verdict == Passed))
+	m.writeSample(boolSample(rep.Verdict == plan.VerdictPassed))
 	m.writeIntegrations(rep)
 	m.writeTasks(rep)
 	m.writeRepeats(rep)
@@ -129,7 +129,7 @@ func (m *metrics) writeOutages(rep *Report) {
 
 // writeEffects writes how many effects the tasks announce, and of how many tasks the
 // effects are not known.
-func (m *metrics) writeEffects(e Effects) {
+func (m *metrics) writeEffects(e AllEffects) {
 	m.startFamily("prcheck_effects", "gauge", "", "Effects that tasks announce, by kind. Those that base announces as well are pending, those that base alone announces are gone.")
 	for _, side := range []struct {
 		since  string
@@ -183,11 +183,11 @@ func (m *metrics) writeTaskSeries(rep *Report) {
 	}
 	for _, series := range []struct {
 		name, unit, help string
-		of               func(Task) float64
+		of               func(TaskResult) float64
 	}{
-		{"prcheck_task_attempts", "", "How often a task was started.", func(t Task) float64 { return float64(t.Attempts) }},
-		{"prcheck_task_duration_seconds", "seconds", "Time that a task took, all attempts together.", func(t Task) float64 { return t.Seconds }},
-		{"prcheck_task_wait_seconds", "seconds", "Time that a task was ready and waited for a free slot and for its targets.", func(t Task) float64 { return t.Waited }},
+		{"prcheck_task_attempts", "", "How often a task was started.", func(t TaskResult) float64 { return float64(t.Attempts) }},
+		{"prcheck_task_duration_seconds", "seconds", "Time that a task took, all attempts together.", func(t TaskResult) float64 { return t.Seconds }},
+		{"prcheck_task_wait_seconds", "seconds", "Time that a task was ready and waited for a free slot and for its targets.", func(t TaskResult) float64 { return t.Waited }},
 	} {
 		m.startFamily(series.name, "gauge", series.unit, series.help)
 		for _, i := range ran {

@@ -169,11 +169,11 @@ func TestMetricsAreBounded(t *testing.T) {
 	p := &plan.Plan{}
 	rep := &report.Report{Counts: report.Counts{}}
 	for i := range 3 * report.MaxSeries {
-		rep.Results = append(rep.Results, report.Task{Integration: "it", Result: plan.Result{Task: fmt.Sprint(i), Attempts: 1, Status: plan.Passed, Seconds: float64(i)}})
+		rep.Results = append(rep.Results, report.TaskResult{Integration: "it", Result: plan.Result{Task: fmt.Sprint(i), Attempts: 1, Status: plan.Passed, Seconds: float64(i)}})
 	}
 	for i := range 500 {
 		down := plan.Result{Task: fmt.Sprint("down", i), Status: plan.NotRun, Unavailable: fmt.Sprint("target", i/2*i%300)}
-		rep.Results = append(rep.Results, report.Task{Integration: "it", Result: down})
+		rep.Results = append(rep.Results, report.TaskResult{Integration: "it", Result: down})
 	}
 	got := readMetrics(t, report.Input{Plan: p, Report: rep})
 	if len(got) > 3*report.MaxSeries+150 || got["prcheck_tasks_left_out"] != "2000" || got[`prcheck_tasks{class="",status="passed"}`] != "3000" {

@@ -9,8 +9,8 @@ import (
 // An Outage is a target that was considered unavailable, with the tasks that
 // were not run for this reason.
 type Outage struct {
-	Target string // untrusted: it may contain the name of a shard
-	Tasks  []Task // in plan order
+	Target string       // untrusted: it may contain the name of a shard
+	Tasks  []TaskResult // in plan order
 }
 
 // Outages returns the targets that were unavailable, in the order in which the
@@ -32,8 +32,8 @@ func (rep *Report) Outages() []Outage {
 
 // uncheckedTasks returns the tasks that were not run because their target was
 // unavailable.
-func (rep *Report) uncheckedTasks() []Task {
-	return slices.DeleteFunc(slices.Clone(rep.Results), func(t Task) bool { return outcome(t) != unavailable })
+func (rep *Report) uncheckedTasks() []TaskResult {
+	return slices.DeleteFunc(slices.Clone(rep.Results), func(t TaskResult) bool { return outcome(t) != unavailable })
 }
 
 // The title and the explanation of the unchecked tasks, the same in every format.

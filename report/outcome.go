@@ -22,7 +22,7 @@ const (
 )
 
 // outcome returns how a task ended: its status, or one of the two outcomes above.
-func outcome(t Task) plan.Status {
+func outcome(t TaskResult) plan.Status {
 	switch {
 	case t.OnBase():
 		return brokenOnBase
@@ -34,7 +34,7 @@ func outcome(t Task) plan.Status {
 
 // describeResult returns how a task ended in a few words, such as "failed: exit
 // code 3" or "passed in attempt 2".
-func describeResult(t Task) string {
+func describeResult(t TaskResult) string {
 	switch {
 	case t.OnBase():
 		return "already broken on base" + brokenSince(t.Baseline) + ": " + cleanLine(t.Reason)
@@ -60,7 +60,7 @@ func describeAttempt(status plan.Status, reason string) string {
 
 // describeFailure returns how a task ended, after a note when the failure may
 // not be due to the change.
-func describeFailure(t Task) string {
+func describeFailure(t TaskResult) string {
 	if outcome(t) == unavailable {
 		return "nothing against this change, " + describeResult(t)
 	}
@@ -86,7 +86,7 @@ func brokenSince(b *plan.Baseline) string {
 
 // attemptRemarks returns remarks on the attempts of a task: which attempt passed
 // if it was not the first, and whether the task is known to be flaky.
-func attemptRemarks(t Task) []string {
+func attemptRemarks(t TaskResult) []string {
 	var out []string
 	if len(t.Before) > 0 && t.OK() {
 		out = append(out, fmt.Sprintf("in attempt %d", t.Attempts))
@@ -121,7 +121,7 @@ func describeComparison(b *plan.Baseline) []string {
 
 // OtherRuns describes the other runs of the same task, one line each: earlier
 // attempts, the run on base, and whether earlier pipelines found it flaky.
-func (t Task) OtherRuns() []string {
+func (t TaskResult) OtherRuns() []string {
 	var out []string
 	for i, a := range t.Before {
 		text := fmt.Sprintf("attempt %d %s", i+1, describeAttempt(a.Status, a.Reason))
@@ -146,7 +146,7 @@ func (t Task) OtherRuns() []string {
 
 // describeEffort returns the class of a failure, the duration and the number of
 // attempts, as far as they are known.
-func describeEffort(t Task) []string {
+func describeEffort(t TaskResult) []string {
 	var parts []string
 	if t.Class != "" {
 		parts = append(parts, "class "+cleanLine(string(t.Class)))
@@ -165,7 +165,7 @@ const maxLastLine = 100
 
 // passedLastLine returns the last line of a task that passed, "" for any other
 // task. Most integrations write there what they would change.
-func passedLastLine(t Task) string {
+func passedLastLine(t TaskResult) string {
 	if !t.OK() {
 		return ""
 	}
@@ -173,7 +173,7 @@ func passedLastLine(t Task) string {
 }
 
 // lastLine returns the last line that a task wrote.
-func lastLine(t Task) string {
+func lastLine(t TaskResult) string {
 	lines := strings.Split(strings.TrimSpace(cleanBlock(t.Tail)), "\n")
 	last := []rune(cleanLine(lines[len(lines)-1]))
 	if len(last) > maxLastLine {

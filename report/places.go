@@ -98,7 +98,7 @@ func (f Input) newPlaceFinder() *placeFinder {
 // findPlaces returns the places that made a task run, without duplicate lines. For
 // a shard, places that mention the shard are preferred: if there are any, the
 // others are left out.
-func (p *placeFinder) findPlaces(t Task) []place {
+func (p *placeFinder) findPlaces(t TaskResult) []place {
 	origins := p.origins[t.Integration]
 	if t.Shard != "" {
 		unrelated := func(o Origin) bool { return !p.isPathNamed(o.Path, t.Shard) && !p.locator.Concerns(o, t.Shard) }

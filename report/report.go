@@ -10,29 +10,19 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// A Verdict says whether the whole check passed.
-type Verdict = plan.Verdict
-
-// The verdicts.
-const (
-	Passed     = plan.VerdictPassed
-	Failed     = plan.VerdictFailed
-	NotChecked = plan.VerdictNotChecked
-)
-
 // A Report is a plan together with the results of its tasks. Its JSON form is a
 // contract: fields may be added, never renamed.
 type Report struct {
-	Version string  `json:"version"` // plan.Version
-	Plan    string  `json:"plan"`    // the digest of the plan
-	Verdict Verdict `json:"verdict"`
+	Version string       `json:"version"` // plan.Version
+	Plan    string       `json:"plan"`    // the digest of the plan
+	Verdict plan.Verdict `json:"verdict"`
 	// NotChecked says why the check has no answer; "" if it has one.
 	NotChecked   string        `json:"not_checked,omitempty"`
 	Counts       Counts        `json:"counts"`
-	Rungs        []Rung        `json:"rungs"` // every rung, in climbing order
+	Rungs        []RungTally   `json:"rungs"` // every rung, in climbing order
 	Integrations []Integration `json:"integrations"`
-	Results      []Task        `json:"results"` // every task, in plan order
-	Effects      Effects       `json:"effects"` // what the tasks would do
+	Results      []TaskResult  `json:"results"` // every task, in plan order
+	Effects      AllEffects    `json:"effects"` // what the tasks would do
 	Warnings     []string      `json:"warnings"`
 	// Train tells which results of the merge request's own pipeline hold in its merge train;
 	// nil outside of a merge train, or if they are not remembered.
@@ -70,8 +60,8 @@ type Counts struct {
 	Seconds      float64 `json:"seconds"`               // the time of all tasks together
 }
 
-// A Rung tells how many integrations one rung decided, how, and for which reasons.
-type Rung struct {
+// A RungTally tells how many integrations one rung decided, how, and for which reasons.
+type RungTally struct {
 	Rung   plan.Rung `json:"rung"`
 	Run    int       `json:"run"`
 	Shards int       `json:"shards"`
@@ -96,8 +86,8 @@ type Integration struct {
 	MoreCauses int     `json:"more_causes,omitempty"` // number of further files
 }
 
-// A Task is one task with its result.
-type Task struct {
+// A TaskResult is one task with its result.
+type TaskResult struct {
 	Integration string        `json:"integration"`
 	Shard       string        `json:"shard,omitempty"`
 	Static      plan.Fraction `json:"static,omitzero"` // its number among the static shards of the integration
@@ -122,7 +112,7 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 			result = plan.Result{Task: t.ID, Status: plan.NotRun, Reason: plan.MissingReason, ExitCode: -1}
 		}
 		result.Findings = slices.Clone(result.Findings)
-		rep.addTask(Task{Integration: t.Integration, Shard: t.Shard, Static: t.Static, Result: result})
+		rep.addTask(TaskResult{Integration: t.Integration, Shard: t.Shard, Static: t.Static, Result: result})
 	}
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
 	rep.setVerdict()
@@ -137,7 +127,7 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 // setVerdict sets the verdict that follows from the results, unless a problem has
 // already failed the report.
 func (rep *Report) setVerdict() {
-	if rep.Verdict == Failed {
+	if rep.Verdict == plan.VerdictFailed {
 		return
 	}
 	rs := plan.Results{Reused: rep.Counts.Reused}
@@ -170,8 +160,8 @@ func (rep *Report) indexResults(p *plan.Plan, r *plan.Results) map[string]plan.R
 // newOutline returns the report of a plan without its results.
 func newOutline(p *plan.Plan) *Report {
 	rep := &Report{
-		Version: plan.Version, Plan: p.Digest, Verdict: Passed, Rungs: []Rung{}, Integrations: []Integration{},
-		Results: []Task{}, Warnings: append([]string{}, p.Warnings...),
+		Version: plan.Version, Plan: p.Digest, Verdict: plan.VerdictPassed, Rungs: []RungTally{}, Integrations: []Integration{},
+		Results: []TaskResult{}, Warnings: append([]string{}, p.Warnings...),
 	}
 	if p.MergeRequest != nil {
 		rep.Train = p.MergeRequest.Train
@@ -179,7 +169,7 @@ func newOutline(p *plan.Plan) *Report {
 	left := len(p.Integrations)
 	rep.Counts.Integrations, rep.Counts.Tasks = left, len(p.Tasks)
 	for _, name := range plan.Rungs() {
-		rung := Rung{Rung: name}
+		rung := RungTally{Rung: name}
 		for _, d := range p.Integrations {
 			if d.Rung == name {
 				countDecision(d.Decision, &rung.Run, &rung.Shards, &rung.Skip)
@@ -209,7 +199,7 @@ func newOutline(p *plan.Plan) *Report {
 }
 
 // addCode counts one decision by its code.
-func (r *Rung) addCode(code plan.Code) {
+func (r *RungTally) addCode(code plan.Code) {
 	if code == "" {
 		return
 	}
@@ -232,7 +222,7 @@ func countDecision(action plan.Action, run, shards, skip *int) {
 }
 
 // addTask adds one task with its result.
-func (rep *Report) addTask(t Task) {
+func (rep *Report) addTask(t TaskResult) {
 	rep.Results = append(rep.Results, t)
 	rep.Counts.Seconds += t.Seconds
 	switch outcome(t) {
@@ -259,12 +249,12 @@ func (rep *Report) addTask(t Task) {
 // addProblem adds a warning and fails the report.
 func (rep *Report) addProblem(format string, args ...any) {
 	rep.Warnings = append(rep.Warnings, fmt.Sprintf(format, args...))
-	rep.Verdict = Failed
+	rep.Verdict = plan.VerdictFailed
 }
 
 // shownRungs returns the rungs to show: all of them, but the last one only if it
 // decided something.
-func (rep *Report) shownRungs() []Rung {
+func (rep *Report) shownRungs() []RungTally {
 	last := len(rep.Rungs) - 1
 	if last >= 0 && rep.Rungs[last].Run+rep.Rungs[last].Shards+rep.Rungs[last].Skip == 0 {
 		return rep.Rungs[:last]

@@ -40,7 +40,7 @@ func change(t testing.TB) *plan.Plan {
 				Evidence: plan.Evidence{
 					Definition: []string{"/integrations/terraform-users.yml"}, Allowed: 12, Schemas: []string{"/access/user-1.yml"},
 					Paths:   []string{"/users/ana.yml"},
-					Queries: []plan.Query{{Name: "roles", Reached: 1, Roots: 12, Fields: []string{"/users/ana.yml#/roles/1"}}},
+					Queries: []plan.QueryDifference{{Name: "roles", Reached: 1, Roots: 12, Fields: []string{"/users/ana.yml#/roles/1"}}},
 					State:   &plan.State{Base: "sha256:aa", Head: "sha256:bb"}, Keys: []string{"app-sre", "osd"},
 				}, Tasks: []string{"terraform-users/app-sre", "terraform-users/osd"}},
 			{Name: "user-validator", Decision: plan.Run, Rung: plan.RungSchema, Reason: "it may read /access/user-1.yml and has no queries",
@@ -197,18 +197,18 @@ func TestNothingChecked(t *testing.T) {
 		name    string
 		plan    *plan.Plan
 		results []plan.Result
-		verdict report.Verdict
+		verdict plan.Verdict
 		title   string
 	}{
-		{"a single one", &alone, []plan.Result{onBase("users/<b>")}, report.Passed, "PASSED: 0 of 1 task passed, 1 already broken on base: not checked"},
-		{"a single one beside tasks that passed before", one, []plan.Result{onBase("users/<b>")}, report.Passed, "PASSED: 0 of 1 task passed, 1 already broken on base; 3 tasks passed before with the same inputs"},
-		{"two beside tasks that passed before", two, []plan.Result{onBase("users/<b>"), onBase("users/z")}, report.Passed, "PASSED: 0 of 2 tasks passed, 2 already broken on base; 3 tasks passed before with the same inputs"},
-		{"two", &both, []plan.Result{onBase("users/<b>"), onBase("users/z")}, report.NotChecked,
+		{"a single one", &alone, []plan.Result{onBase("users/<b>")}, plan.VerdictPassed, "PASSED: 0 of 1 task passed, 1 already broken on base: not checked"},
+		{"a single one beside tasks that passed before", one, []plan.Result{onBase("users/<b>")}, plan.VerdictPassed, "PASSED: 0 of 1 task passed, 1 already broken on base; 3 tasks passed before with the same inputs"},
+		{"two beside tasks that passed before", two, []plan.Result{onBase("users/<b>"), onBase("users/z")}, plan.VerdictPassed, "PASSED: 0 of 2 tasks passed, 2 already broken on base; 3 tasks passed before with the same inputs"},
+		{"two", &both, []plan.Result{onBase("users/<b>"), onBase("users/z")}, plan.VerdictNotChecked,
 			"NOT CHECKED: no task passed, and 2 fail the same way on base; all of them say: No module named '<x>'"},
-		{"one of two", two, []plan.Result{onBase("users/<b>"), {Task: "users/z", Status: plan.Passed}}, report.Passed, "PASSED: 1 of 2 tasks passed, 1 already broken on base"},
-		{"one is missing", two, []plan.Result{onBase("users/<b>")}, report.Failed, "FAILED: 1 of 2 tasks did not pass (1 not run), 1 already broken on base"},
+		{"one of two", two, []plan.Result{onBase("users/<b>"), {Task: "users/z", Status: plan.Passed}}, plan.VerdictPassed, "PASSED: 1 of 2 tasks passed, 1 already broken on base"},
+		{"one is missing", two, []plan.Result{onBase("users/<b>")}, plan.VerdictFailed, "FAILED: 1 of 2 tasks did not pass (1 not run), 1 already broken on base"},
 		{"a shortage", two, []plan.Result{{Task: "users/<b>", Status: plan.NotRun, Class: plan.ClassEnvironment, ExitCode: -1, Reason: "could not be started: fork"}, {Task: "users/z", Status: plan.Passed}},
-			report.NotChecked, "NOT CHECKED: 1 of 2 tasks could not be checked on this machine; all of them say: could not be started: fork"},
+			plan.VerdictNotChecked, "NOT CHECKED: 1 of 2 tasks could not be checked on this machine; all of them say: could not be started: fork"},
 	} {
 		rep := report.New(c.plan, &plan.Results{Plan: c.plan.Digest, Results: c.results})
 		var text, markdown, html, junit bytes.Buffer
@@ -222,7 +222,7 @@ func TestNothingChecked(t *testing.T) {
 			strings.Contains(markdown.String(), "'<x>'\n\n") {
 			t.Errorf("%s: the page or the Markdown is wrong", c.name)
 		}
-		if bad := c.verdict == report.Passed; strings.Contains(junit.String(), `failures="0" errors="0"`) != bad {
+		if bad := c.verdict == plan.VerdictPassed; strings.Contains(junit.String(), `failures="0" errors="0"`) != bad {
 			t.Errorf("%s: got %s", c.name, junit.String())
 		}
 	}
@@ -287,10 +287,10 @@ func TestMissingResultsFail(t *testing.T) {
 	results := passedResults(p)
 	results.Results = results.Results[1:]
 	rep := report.New(p, results)
-	if rep.Verdict != report.Failed || rep.Counts.NotRun != 1 || rep.Results[0].Reason != plan.MissingReason {
+	if rep.Verdict != plan.VerdictFailed || rep.Counts.NotRun != 1 || rep.Results[0].Reason != plan.MissingReason {
 		t.Errorf("got %+v", rep)
 	}
-	if rep := report.New(p, nil); rep.Verdict != report.Failed || rep.Counts.NotRun != 4 {
+	if rep := report.New(p, nil); rep.Verdict != plan.VerdictFailed || rep.Counts.NotRun != 4 {
 		t.Errorf("got %+v", rep)
 	}
 }
@@ -301,14 +301,14 @@ func TestResultsThatDoNotFitFail(t *testing.T) {
 	other := &plan.Results{Plan: "sha256:other"}
 	for want, results := range map[string]*plan.Results{`result for "x"`: foreign, `belong to plan "sha256:other"`: other} {
 		rep := report.New(p, results)
-		if rep.Verdict != report.Failed || len(rep.Warnings) != 1 || !strings.Contains(rep.Warnings[0], want) {
+		if rep.Verdict != plan.VerdictFailed || len(rep.Warnings) != 1 || !strings.Contains(rep.Warnings[0], want) {
 			t.Errorf("got %+v, want a warning with %q", rep, want)
 		}
 	}
 	full := change(t)
 	twice := passedResults(full)
 	twice.Results = append(twice.Results, twice.Results[0])
-	if rep := report.New(full, twice); rep.Verdict != report.Failed {
+	if rep := report.New(full, twice); rep.Verdict != plan.VerdictFailed {
 		t.Errorf("got %+v", rep)
 	}
 }
@@ -347,7 +347,7 @@ func TestUnavailable(t *testing.T) {
 	p := &plan.Plan{Tasks: []plan.Task{{ID: "a"}, {ID: "b"}, {ID: "c"}}}
 	down := plan.Result{Task: "c", Status: plan.NotRun, Class: plan.ClassTransient, Reason: "target unavailable: aws/x", Unavailable: "aws/x"}
 	rep := report.New(p, &plan.Results{Results: []plan.Result{{Task: "a", Status: plan.Passed}, {Task: "b", Status: plan.NotRun}, down}})
-	if rep.Verdict != report.Failed || rep.Counts.NotRun != 2 || rep.Counts.Unavailable != 1 {
+	if rep.Verdict != plan.VerdictFailed || rep.Counts.NotRun != 2 || rep.Counts.Unavailable != 1 {
 		t.Errorf("got %s, %+v", rep.Verdict, rep.Counts)
 	}
 	var out strings.Builder

@@ -9,8 +9,8 @@ import (
 
 // failedTasks returns the tasks that fail the check, without those whose target
 // was unavailable. The tasks that ran come first, since they explain the others.
-func (rep *Report) failedTasks() []Task {
-	var ran, rest []Task
+func (rep *Report) failedTasks() []TaskResult {
+	var ran, rest []TaskResult
 	for _, t := range rep.Results {
 		switch {
 		case !t.Blocks(), outcome(t) == unavailable:
@@ -24,12 +24,12 @@ func (rep *Report) failedTasks() []Task {
 }
 
 // brokenTasks returns the tasks that fail on base in the same way.
-func (rep *Report) brokenTasks() []Task {
-	return slices.DeleteFunc(slices.Clone(rep.Results), func(t Task) bool { return !t.OnBase() })
+func (rep *Report) brokenTasks() []TaskResult {
+	return slices.DeleteFunc(slices.Clone(rep.Results), func(t TaskResult) bool { return !t.OnBase() })
 }
 
 // integration returns the integration of a task. It is empty if the plan has none.
-func (rep *Report) integration(t Task) Integration {
+func (rep *Report) integration(t TaskResult) Integration {
 	i, found := slices.BinarySearchFunc(rep.Integrations, t.Integration, func(i Integration, name string) int { return strings.Compare(i.Name, name) })
 	if !found {
 		return Integration{}

@@ -30,11 +30,11 @@ func outcomeHeadline(rep *Report) string {
 		broken = fmt.Sprintf(", %d already broken on base", c.Baseline)
 	}
 	switch blocking := c.blocking(); {
-	case rep.Verdict == NotChecked:
+	case rep.Verdict == plan.VerdictNotChecked:
 		return cleanLine(rep.NotChecked)
 	case blocking > 0:
 		return fmt.Sprintf("%d of %s did not pass (%s)%s", blocking, phrase.Count(c.Tasks, "task"), failureBreakdown(c), broken)
-	case rep.Verdict == Failed:
+	case rep.Verdict == plan.VerdictFailed:
 		return "the results do not fit the plan, see the warnings"
 	case c.Tasks == 0:
 		return "nothing to run"
@@ -49,7 +49,7 @@ func outcomeHeadline(rep *Report) string {
 }
 
 // verdictLabel returns a verdict as words: "not checked" for not_checked.
-func verdictLabel(v Verdict) string { return strings.ReplaceAll(string(v), "_", " ") }
+func verdictLabel(v plan.Verdict) string { return strings.ReplaceAll(string(v), "_", " ") }
 
 // blocking returns the number of tasks that make the check fail.
 func (c Counts) blocking() int { return c.Tasks - c.Passed - c.Baseline }

@@ -21,9 +21,9 @@ func Text(w io.Writer, rep *Report, style Style) error {
 	t := text{style: style}
 	color := green
 	switch {
-	case rep.Verdict == Failed:
+	case rep.Verdict == plan.VerdictFailed:
 		color = red
-	case rep.Verdict == NotChecked, rep.Counts.Baseline > 0:
+	case rep.Verdict == plan.VerdictNotChecked, rep.Counts.Baseline > 0:
 		color = yellow
 	}
 	t.writeFunnel(rep)
@@ -94,12 +94,12 @@ func (t *text) writeFunnel(rep *Report) {
 
 // writeFailures writes a list of tasks that did not pass, grouped by the cause of their
 // failure, with the last lines of the first task of each group.
-func (t *text) writeFailures(title string, color color, rep *Report, tasks []Task) {
+func (t *text) writeFailures(title string, color color, rep *Report, tasks []TaskResult) {
 	if len(tasks) == 0 {
 		return
 	}
 	t.printHeading("%s (%d)", title, len(tasks))
-	unstarted := func(task Task) bool { return task.Status == plan.Canceled && task.Attempts == 0 }
+	unstarted := func(task TaskResult) bool { return task.Status == plan.Canceled && task.Attempts == 0 }
 	started := slices.DeleteFunc(slices.Clone(tasks), unstarted)
 	for i, group := range GroupFailures(started) {
 		if i > 0 {
@@ -174,7 +174,7 @@ func (t *text) writeTasks(rep *Report) {
 	if len(running)+len(rep.Results) == 0 {
 		return
 	}
-	results := make(map[string]Task, len(rep.Results))
+	results := make(map[string]TaskResult, len(rep.Results))
 	for _, task := range rep.Results {
 		results[task.Task] = task
 	}
@@ -196,7 +196,7 @@ func (t *text) writeTasks(rep *Report) {
 }
 
 // taskCells returns the row of one task.
-func taskCells(task Task) []cell {
+func taskCells(task TaskResult) []cell {
 	color, took := red, "-"
 	switch {
 	case task.OnBase(), outcome(task) == unavailable:

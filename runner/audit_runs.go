@@ -114,7 +114,7 @@ func (a *audit) runOn(ctx context.Context, side *auditSide, trials []*trial, run
 		return
 	}
 	shared := &sharedTargets{state: a.State}
-	opts := wrapper.Options{
+	opts := wrapper.RunOptions{
 		Jobs: a.opts.Jobs, Logs: side.logs, Masker: a.masker, Finish: side.finish, Memory: a.opts.MemoryLimit, Transient: a.transientErrors,
 		Backoff: a.opts.Backoff, Targets: a.targets, Lease: shared.lease(), Began: a.began, Before: map[string]plan.Result{},
 	}

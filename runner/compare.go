@@ -25,7 +25,7 @@ var errBudgetUsedUp = errors.New("the time for comparing effects was up (effects
 // stay as they are, with the reason.
 type comparison struct {
 	*run
-	opts     wrapper.Options
+	opts     wrapper.RunOptions
 	defined  map[string]bool // integrations that base defines
 	contents string          // digest of what base contains
 	known    *pending.Snapshot
@@ -34,7 +34,7 @@ type comparison struct {
 
 // compareEffects compares the effects of tasks that passed with those on base, in place, as
 // the settings ask. It returns warnings.
-func (r *run) compareEffects(ctx context.Context, notes io.Writer, opts wrapper.Options, results []plan.Result) []string {
+func (r *run) compareEffects(ctx context.Context, notes io.Writer, opts wrapper.RunOptions, results []plan.Result) []string {
 	policy := r.Settings.EffectPolicy()
 	if !policy.Compare {
 		return nil

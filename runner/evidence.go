@@ -22,7 +22,7 @@ type failure struct {
 
 // rerunOnBase runs failed tasks on base and compares each failure with the run there.
 // Tasks that base does not know are left out.
-func (s *settlement) rerunOnBase(ctx context.Context, notes io.Writer, opts wrapper.Options, failures []*failure) error {
+func (s *settlement) rerunOnBase(ctx context.Context, notes io.Writer, opts wrapper.RunOptions, failures []*failure) error {
 	failures, err := s.knownOnBase(failures)
 	if len(failures) == 0 || err != nil {
 		return err
@@ -35,7 +35,7 @@ func (s *settlement) rerunOnBase(ctx context.Context, notes io.Writer, opts wrap
 }
 
 // runOnBase runs failed tasks on base, once more if they ran there before.
-func (s *settlement) runOnBase(ctx context.Context, opts wrapper.Options, failures []*failure) error {
+func (s *settlement) runOnBase(ctx context.Context, opts wrapper.RunOptions, failures []*failure) error {
 	runner, err := s.onBase()
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *settlement) runOnBase(ctx context.Context, opts wrapper.Options, failur
 }
 
 // runAlike runs failed tasks on head as they run on base: without early exit.
-func (s *settlement) runAlike(ctx context.Context, opts wrapper.Options, failures []*failure) error {
+func (s *settlement) runAlike(ctx context.Context, opts wrapper.RunOptions, failures []*failure) error {
 	if len(failures) == 0 {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (s *settlement) runAlike(ctx context.Context, opts wrapper.Options, failure
 }
 
 // runAgain runs failed tasks without the conditions under which they may leave out work.
-func (s *settlement) runAgain(ctx context.Context, opts wrapper.Options, logs wrapper.LogFolder, runner wrapper.Runner, failures []*failure) ([]baseline.Run, error) {
+func (s *settlement) runAgain(ctx context.Context, opts wrapper.RunOptions, logs wrapper.LogFolder, runner wrapper.Runner, failures []*failure) ([]baseline.Run, error) {
 	var tasks []plan.Task
 	for _, f := range failures {
 		tasks = append(tasks, withoutOmissions(f.task))
@@ -95,7 +95,7 @@ func (s *settlement) runAgain(ctx context.Context, opts wrapper.Options, logs wr
 
 // compare compares failures with their runs on base and notes the outcome in the results.
 // As long as differences may be noise and time is left, it runs the tasks on base again.
-func (s *settlement) compare(ctx context.Context, notes io.Writer, opts wrapper.Options, failures []*failure) error {
+func (s *settlement) compare(ctx context.Context, notes io.Writer, opts wrapper.RunOptions, failures []*failure) error {
 	var unlike []*failure
 	for _, f := range failures {
 		if f.alike = nil; s.needsRunAlike(f) {

@@ -19,7 +19,7 @@ func TestForecast(t *testing.T) {
 		c.in.Plan.Tasks[i].EstimateSeconds, c.in.Plan.Tasks[i].EstimateP90 = 60, 120
 	}
 	var shown bytes.Buffer
-	results, _ := c.runAll(runner.Options{Progress: progress.Options{Out: &shown, Mode: progress.Plain}})
+	results, _ := c.runAll(runner.Options{Progress: progress.Display{Out: &shown, Mode: progress.Plain}})
 	f := results.Forecast
 	if f == nil || f.P50 < 30 || f.P90 <= f.P50 || f.Took <= 0 || f.Took > 60 {
 		t.Fatalf("got %+v", f)

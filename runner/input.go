@@ -55,9 +55,9 @@ type Options struct {
 	Journal     *os.File      // takes each result when its task ends; nil keeps no journal
 	Resume      bool          // keep the results that the journal holds, and run only the other tasks
 	// Backoff returns the pause before another attempt of a task that has the given
-	// timeout. If it is nil, the pause is that of [wrapper.Options].
+	// timeout. If it is nil, the pause is that of [wrapper.RunOptions].
 	Backoff  func(timeout time.Duration) time.Duration
-	Progress progress.Options // shows what runs; without Out nothing is shown
+	Progress progress.Display // shows what runs; without Out nothing is shown
 	Notes    io.Writer        // takes messages for people, one per line; nil drops them
 }
 

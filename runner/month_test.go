@@ -322,7 +322,7 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 // simulate runs the tasks on simulated sides. It does what execute does.
 func (r *run) simulate(t *testing.T, head, base wrapper.Runner, isFlaky func(context.Context, plan.Task) bool) (*plan.Results, map[string]baseline.Comparison) {
 	t.Helper()
-	opts := wrapper.Options{
+	opts := wrapper.RunOptions{
 		Jobs: 1, Logs: wrapper.LogFolder{Dir: r.opts.Logs}, Transient: r.transientErrors,
 		Backoff: func(time.Duration) time.Duration { return 0 },
 	}

@@ -133,7 +133,7 @@ func TestSecretsOfNatives(t *testing.T) {
 	defer journal.Close()
 	var notes, shown bytes.Buffer
 	results := runNatives(t, nativeSettings, natives, s, runner.Options{
-		Logs: filepath.Join(dir, "logs"), Journal: journal, Notes: &notes, Progress: progress.Options{Out: &shown},
+		Logs: filepath.Join(dir, "logs"), Journal: journal, Notes: &notes, Progress: progress.Display{Out: &shown},
 		Backoff: func(time.Duration) time.Duration { return 0 },
 	})
 	written := map[string]string{"notes": notes.String(), "progress": shown.String()}

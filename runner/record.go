@@ -38,7 +38,7 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 	masker := mask.New(nil)
 	r := &run{Input: in, masker: masker, canRecord: func() bool { return true }}
 	r.Plan = &plan.Plan{Tasks: tasks}
-	start := launch.Environment{
+	start := launch.Equipment{
 		Base: in.Base, Head: in.Head, Settings: in.Settings, Place: r.placeOnHead, IsRecorded: r.isRecorded, Read: r.read.note,
 		Natives: in.Natives, Systems: in.Connect(in.Settings, func(secret string) { masker.Add(secret) }), State: in.State, Observe: recorder.StartAttempt, Getenv: in.Getenv, Environ: in.Environ,
 	}
@@ -49,7 +49,7 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 	if err != nil {
 		return Recorded{}, err
 	}
-	results, err := wrapper.Run(ctx, tasks, executor, wrapper.Options{Jobs: 1, Logs: outputLogs{out}, Masker: masker})
+	results, err := wrapper.Run(ctx, tasks, executor, wrapper.RunOptions{Jobs: 1, Logs: outputLogs{out}, Masker: masker})
 	if err != nil {
 		return Recorded{}, err
 	}

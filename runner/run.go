@@ -88,8 +88,8 @@ func newRun(in Input, opts Options) (*run, error) {
 
 // environment returns the environment for tasks that run on base alone. Their queries are
 // not recorded.
-func (r *run) environment() launch.Environment {
-	return launch.Environment{
+func (r *run) environment() launch.Equipment {
+	return launch.Equipment{
 		Base: r.Base, Head: r.Base, Settings: r.Settings, Place: r.placeOnBase, Read: r.readOnBase.note, WritesInPlace: r.writesInPlace, Natives: r.Natives,
 		Systems: r.systems, State: r.State, Getenv: r.Getenv, Environ: r.Environ, Temp: r.opts.Temp,
 	}
@@ -98,7 +98,7 @@ func (r *run) environment() launch.Environment {
 // execute runs the tasks, settles their failures and remembers what was learned.
 func (r *run) execute(ctx context.Context) (*plan.Results, error) {
 	left := r.unfinished()
-	foreseen := forecast.Make(left.Tasks, forecast.Options{Jobs: r.opts.Jobs, Memory: r.opts.MemoryLimit, Targets: r.targets})
+	foreseen := forecast.Make(left.Tasks, forecast.Capacity{Jobs: r.opts.Jobs, Memory: r.opts.MemoryLimit, Targets: r.targets})
 	r.opts.Progress.Forecast = foreseen
 	display := progress.Start(left, r.opts.Progress)
 	defer display.Close()
@@ -137,8 +137,8 @@ func (r *run) addTime(f *plan.Forecast, ended []plan.Result) {
 }
 
 // wrapperOptions returns the options for tasks that run on head.
-func (r *run) wrapperOptions(display *progress.Progress, shared *sharedTargets) wrapper.Options {
-	return wrapper.Options{
+func (r *run) wrapperOptions(display *progress.Progress, shared *sharedTargets) wrapper.RunOptions {
+	return wrapper.RunOptions{
 		Jobs:      r.opts.Jobs,
 		Logs:      wrapper.LogFolder{Dir: r.opts.Logs},
 		Masker:    r.masker,

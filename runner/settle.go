@@ -25,7 +25,7 @@ var errTimeUsedUp = errors.New("the time for runs on base was up (max_baseline_s
 // together may take as long as the setting max_baseline_seconds allows.
 type settlement struct {
 	*run
-	opts    wrapper.Options // for further attempts, on either side
+	opts    wrapper.RunOptions // for further attempts, on either side
 	onBase  func() (wrapper.Runner, error)
 	alike   func() (wrapper.Runner, error) // runs tasks on head as they run on base, without recording queries
 	isFlaky func(context.Context, plan.Task) bool
@@ -40,7 +40,7 @@ type settlement struct {
 }
 
 // newSettlement makes a settlement for a run on head with these options.
-func (r *run) newSettlement(opts wrapper.Options) *settlement {
+func (r *run) newSettlement(opts wrapper.RunOptions) *settlement {
 	s := &settlement{
 		run: r, opts: opts, isFlaky: r.isFlaky(), notes: r.opts.Notes,
 		timeLeft: r.Settings.Baseline(), sameOnBase: map[string]baseline.Comparison{}, reported: r.newReports(),
@@ -66,7 +66,7 @@ func (r *run) newSettlement(opts wrapper.Options) *settlement {
 }
 
 // settleOne settles the failure of one task while the other tasks still run. It is
-// for [wrapper.Options.Settle]: the task holds its slot and its targets meanwhile.
+// for [wrapper.RunOptions.Settle]: the task holds its slot and its targets meanwhile.
 func (s *settlement) settleOne(ctx context.Context, task plan.Task, result plan.Result) plan.Result {
 	opts, results := s.opts, []plan.Result{result}
 	opts.Targets, opts.Lease = nil, nil
@@ -83,7 +83,7 @@ func (s *settlement) settleAll(ctx context.Context, results []plan.Result) error
 
 // settle settles the failures among results, in place. If time runs out, or after an
 // error, the remaining failures stay as they are.
-func (s *settlement) settle(ctx context.Context, notes io.Writer, opts wrapper.Options, tasks []plan.Task, results []plan.Result) {
+func (s *settlement) settle(ctx context.Context, notes io.Writer, opts wrapper.RunOptions, tasks []plan.Task, results []plan.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	failures := unsettled(tasks, results)
@@ -135,7 +135,7 @@ func (s *settlement) maxAttempts(ctx context.Context, f *failure) int {
 // retryOnHead gives further attempts on head to failures that may disappear and that are
 // not the same on base. It is the last step of a run because such errors come in bursts:
 // by now time has passed, and no other task uses the target.
-func (s *settlement) retryOnHead(ctx context.Context, notes io.Writer, opts wrapper.Options, failures []*failure) error {
+func (s *settlement) retryOnHead(ctx context.Context, notes io.Writer, opts wrapper.RunOptions, failures []*failure) error {
 	limits := map[*failure]int{}
 	for _, f := range failures {
 		limits[f] = s.maxAttempts(ctx, f)
@@ -157,7 +157,7 @@ func (s *settlement) retryOnHead(ctx context.Context, notes io.Writer, opts wrap
 
 // attemptOnHead gives each failure one more attempt on head. An attempt that ran to
 // its end replaces the result, and is compared with the run on base.
-func (s *settlement) attemptOnHead(ctx context.Context, opts wrapper.Options, failures []*failure) error {
+func (s *settlement) attemptOnHead(ctx context.Context, opts wrapper.RunOptions, failures []*failure) error {
 	var tasks []plan.Task
 	opts.Before = map[string]plan.Result{}
 	for _, f := range failures {

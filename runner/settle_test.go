@@ -43,7 +43,7 @@ func (s *side) Run(ctx context.Context, _ plan.Task, log io.Writer) error {
 }
 
 // oneTask returns a run with one task, and the options for running it.
-func oneTask(t *testing.T, rules string) (*run, wrapper.Options) {
+func oneTask(t *testing.T, rules string) (*run, wrapper.RunOptions) {
 	t.Helper()
 	base, err := bundle.Open("../testdata/shop/base.json", nil)
 	if err != nil {
@@ -56,13 +56,13 @@ func oneTask(t *testing.T, rules string) (*run, wrapper.Options) {
 	p := &plan.Plan{Tasks: []plan.Task{{ID: "a", Integration: "price-tags", Argv: []string{"x"}, Timeout: "20m"}}}
 	r := &run{
 		Input: Input{Plan: p, Base: base, Head: base, Settings: read},
-		opts:  Options{Logs: t.TempDir(), Progress: progress.Options{Out: io.Discard, Mode: progress.Plain}}.withDefaults(),
+		opts:  Options{Logs: t.TempDir(), Progress: progress.Display{Out: io.Discard, Mode: progress.Plain}}.withDefaults(),
 	}
-	return r, wrapper.Options{Logs: wrapper.LogFolder{Dir: r.opts.Logs}, Backoff: func(time.Duration) time.Duration { return time.Millisecond }}
+	return r, wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: r.opts.Logs}, Backoff: func(time.Duration) time.Duration { return time.Millisecond }}
 }
 
 // newTestSettlement returns a settlement whose tasks run on these sides.
-func (r *run) newTestSettlement(opts wrapper.Options, head, base wrapper.Runner) *settlement {
+func (r *run) newTestSettlement(opts wrapper.RunOptions, head, base wrapper.Runner) *settlement {
 	r.head = head
 	s := r.newSettlement(opts)
 	s.onBase = func() (wrapper.Runner, error) { return base, nil }

@@ -30,7 +30,7 @@ type sharedTargets struct {
 	err   error
 }
 
-// lease returns the function for [wrapper.Options.Lease], nil without a state.
+// lease returns the function for [wrapper.RunOptions.Lease], nil without a state.
 func (s *sharedTargets) lease() wrapper.Lease {
 	if s.state == nil {
 		return nil

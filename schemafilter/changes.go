@@ -21,7 +21,7 @@ type Changes struct {
 type File struct {
 	Path     bundle.Path
 	Repo     string // its path in the repository: data/… or resources/…
-	Schemas  []bundle.Schema
+	Schemas  []bundle.SchemaPath
 	Resource bool
 }
 
@@ -60,7 +60,7 @@ func Collect(base, head *bundle.Bundle, d *bundle.Diff, mentions func() *bundle.
 func (c Changes) reached(d dependence.Beyond) []bundle.Path {
 	var out []bundle.Path
 	for _, f := range c.Files {
-		hasSchema := slices.ContainsFunc(f.Schemas, func(s bundle.Schema) bool { return slices.Contains(d.Schemas, string(s)) })
+		hasSchema := slices.ContainsFunc(f.Schemas, func(s bundle.SchemaPath) bool { return slices.Contains(d.Schemas, string(s)) })
 		isNamed := slices.Contains(d.Missing, string(f.Path))
 		if f.Resource {
 			isNamed = d.Lists || slices.Contains(d.Resources, string(f.Path))
@@ -77,7 +77,7 @@ func (c Changes) reached(d dependence.Beyond) []bundle.Path {
 
 // allowed returns the changed files that an integration may read, and the schemas of
 // these files that it may read, sorted.
-func (c Changes) allowed(allows func(bundle.Schema) bool) (files []bundle.Path, schemas []bundle.Schema) {
+func (c Changes) allowed(allows func(bundle.SchemaPath) bool) (files []bundle.Path, schemas []bundle.SchemaPath) {
 	for _, f := range c.Files {
 		found := false
 		for _, s := range f.Schemas {

@@ -203,7 +203,7 @@ func moreChanges(t *testing.T, seed uint64, m maker, in schemafilter.Input, out 
 	schema := m.schema()
 	in.Changes.Same = false
 	in.Changes.Files = append(slices.Clone(in.Changes.Files), schemafilter.File{
-		Path: "/d/1.yml", Repo: "data/d/1.yml", Schemas: []bundle.Schema{bundle.Schema(schema)},
+		Path: "/d/1.yml", Repo: "data/d/1.yml", Schemas: []bundle.SchemaPath{bundle.SchemaPath(schema)},
 	})
 	for i, o := range schemafilter.Filter(in) {
 		if rank(o) < rank(out[i]) {

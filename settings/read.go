@@ -162,9 +162,9 @@ func (r *reader) readSettings(root *yaml.Node, s *Settings) {
 }
 
 // readDefinitionSchema reads the key definition_schema.
-func (r *reader) readDefinitionSchema(n *yaml.Node) bundle.Schema {
+func (r *reader) readDefinitionSchema(n *yaml.Node) bundle.SchemaPath {
 	schema, _ := r.readText(n, "definition_schema")
-	return bundle.Schema(schema)
+	return bundle.SchemaPath(schema)
 }
 
 // readVersion reads the key version, which must be there.

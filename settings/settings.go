@@ -25,7 +25,7 @@ const (
 
 // DefinitionSchema is the schema of the datafiles that define integrations, unless the
 // settings name another one.
-const DefinitionSchema bundle.Schema = "/app-sre/integration-1.yml"
+const DefinitionSchema bundle.SchemaPath = "/app-sre/integration-1.yml"
 
 // Settings are the content of prcheck.yaml. The zero value stands for no settings file:
 // no integration has settings and none can be started. Callers must not change the values
@@ -39,8 +39,8 @@ type Settings struct {
 
 	checkout         Checkout
 	strict           bool
-	definitionSchema bundle.Schema // "" means the default
-	ciFiles          []Glob        // nil means the default
+	definitionSchema bundle.SchemaPath // "" means the default
+	ciFiles          []Glob            // nil means the default
 	transient        []*regexp.Regexp
 	baseline         *time.Duration // nil means the default
 	reuse            *time.Duration // nil means the default
@@ -201,7 +201,7 @@ func (r Rule) Match(path string) (Glob, bool) {
 }
 
 // DefinitionSchema returns the schema of the datafiles that define integrations.
-func (s *Settings) DefinitionSchema() bundle.Schema {
+func (s *Settings) DefinitionSchema() bundle.SchemaPath {
 	if s == nil {
 		return DefinitionSchema
 	}

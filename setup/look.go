@@ -46,7 +46,7 @@ type Repository struct {
 	root      string
 	head      *bundle.Bundle // nil if it cannot be made
 	trouble   error          // why it cannot be made
-	settings  *source.Settings
+	settings  *source.OpenedSettings
 	hasPart   map[string]bool // by the path of a part
 	queries   map[string]bool // names of integrations that have a file in the folder queries
 	built     []string        // folders that git ignores and that programs often need
@@ -113,7 +113,7 @@ func (r *Repository) readSettings() error {
 	if err != nil {
 		return err
 	}
-	r.settings = &source.Settings{Settings: rules, ReadQuery: source.QueryReader(rules)}
+	r.settings = &source.OpenedSettings{Settings: rules, ReadQuery: source.QueryReader(rules)}
 	r.Checkout = rules.Checkout()
 	return nil
 }

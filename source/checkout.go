@@ -153,8 +153,8 @@ func (o Opener) findSections(ctx context.Context, ref string, tree bundler.Tree,
 	if o.Root == "" {
 		o.Root = RootOf(ref)
 	}
-	in.Data = bundler.Section{Tree: tree, Dir: at.Data, Shown: at.Data}
-	in.Resources = bundler.Section{Tree: tree, Dir: at.Resources, Shown: at.Resources, Optional: true}
+	in.Data = bundler.TreePart{Tree: tree, Dir: at.Data, Shown: at.Data}
+	in.Resources = bundler.TreePart{Tree: tree, Dir: at.Resources, Shown: at.Resources, Optional: true}
 	if in.Schemas, err = o.section(tree, at.Schemas); err != nil {
 		return err
 	}
@@ -169,20 +169,20 @@ func (o Opener) findSections(ctx context.Context, ref string, tree bundler.Tree,
 // section returns a part of the bundle. It lies in the checkout, or outside of it on disk. A
 // path that leads from the settings into the checkout is one of the checkout: each side has
 // its own.
-func (o Opener) section(tree bundler.Tree, p string) (bundler.Section, error) {
+func (o Opener) section(tree bundler.Tree, p string) (bundler.TreePart, error) {
 	if !settings.IsOutside(p) {
-		return bundler.Section{Tree: tree, Dir: p, Shown: p}, nil
+		return bundler.TreePart{Tree: tree, Dir: p, Shown: p}, nil
 	}
 	name := filepath.FromSlash(p)
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(o.Settings.Folder(), name)
 	}
 	if in, ok := git.PathIn(o.Root, name); ok && o.Root != "" {
-		return bundler.Section{Tree: tree, Dir: in, Shown: p}, nil
+		return bundler.TreePart{Tree: tree, Dir: in, Shown: p}, nil
 	}
 	dir, base := name, "."
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
 		dir, base = filepath.Dir(name), filepath.Base(name)
 	}
-	return bundler.Section{Tree: bundler.Folder(dir), Dir: base, Shown: p}, nil
+	return bundler.TreePart{Tree: bundler.Folder(dir), Dir: base, Shown: p}, nil
 }

@@ -21,7 +21,7 @@ func (f Folders) Make(ctx context.Context, commit, timestamp, cache string) (*bu
 	in := bundler.Input{Commit: commit, Timestamp: timestamp}
 	for _, p := range []struct {
 		flag, name string
-		section    *bundler.Section
+		section    *bundler.TreePart
 	}{
 		{"data", f.Data, &in.Data}, {"resources", f.Resources, &in.Resources},
 		{"schemas", f.Schemas, &in.Schemas}, {"graphql", f.GraphQL, &in.GraphQL},
@@ -37,7 +37,7 @@ func (f Folders) Make(ctx context.Context, commit, timestamp, cache string) (*bu
 				dir = filepath.Dir(p.name)
 			}
 		}
-		*p.section = bundler.Section{Tree: bundler.Folder(dir), Dir: file, Shown: filepath.ToSlash(p.name)}
+		*p.section = bundler.TreePart{Tree: bundler.Folder(dir), Dir: file, Shown: filepath.ToSlash(p.name)}
 	}
 	return makeBundle(ctx, in, bundler.Options{Cache: openCache(cache)})
 }

@@ -18,7 +18,7 @@ func (o Opener) Live(ctx context.Context, base, head string) (*live.Bundles, err
 	if err != nil {
 		return nil, err
 	}
-	both, err := live.Open(ctx, from, to, live.Options{Authorization: o.Authorization})
+	both, err := live.Open(ctx, from, to, live.Access{Authorization: o.Authorization})
 	if err != nil {
 		return nil, LiveError(err)
 	}
@@ -32,12 +32,12 @@ func (o Opener) Live(ctx context.Context, base, head string) (*live.Bundles, err
 
 // LiveSide returns a bundle of a live server that answers queries. The reference is that of
 // the flag --bundle.
-func (o Opener) LiveSide(ref string) (*live.Side, error) {
+func (o Opener) LiveSide(ref string) (*live.BundleClient, error) {
 	r, err := live.ParseRef(ref)
 	if err != nil {
 		return nil, cli.Usage(fmt.Errorf("--bundle: %w", err))
 	}
-	return live.NewSide(r, live.Options{Authorization: o.Authorization}), nil
+	return live.NewSide(r, live.Access{Authorization: o.Authorization}), nil
 }
 
 // liveRefs reads the references of both sides, which must be on one server.

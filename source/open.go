@@ -51,7 +51,7 @@ func In(env cli.Env) Opener {
 }
 
 // With returns an opener that looks for the parts of a checkout where these settings say.
-func (o Opener) With(s Settings) Opener {
+func (o Opener) With(s OpenedSettings) Opener {
 	o.Settings, o.Root = s.Settings, s.Root()
 	return o
 }

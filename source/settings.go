@@ -19,9 +19,9 @@ import (
 // maxQuery is the size in bytes up to which a query file is read.
 const maxQuery = 1 << 20
 
-// Settings are settings with what reads the query files that they name. When they are those
+// OpenedSettings are settings with what reads the query files that they name. When they are those
 // of a revision, so are the query files, whatever the working tree has.
-type Settings struct {
+type OpenedSettings struct {
 	*settings.Settings
 	ReadQuery func(path string) ([]byte, error)
 	Revision  *Revision // nil when they come from a file or an object
@@ -38,7 +38,7 @@ type Revision struct {
 
 // Root returns the folder of the repository that the settings are of, "" when they come from
 // a file or an object.
-func (s Settings) Root() string {
+func (s OpenedSettings) Root() string {
 	if s.Revision == nil {
 		return ""
 	}
@@ -47,7 +47,7 @@ func (s Settings) Root() string {
 
 // OpenSettings reads settings: a file, an object, base:PATH of the revision that base names,
 // or git:REV[@DIR]:PATH of any. All errors are of the user's making.
-func OpenSettings(ctx context.Context, name, base string) (Settings, error) {
+func OpenSettings(ctx context.Context, name, base string) (OpenedSettings, error) {
 	ref, file, isRevision := "", "", false
 	switch {
 	case IsObject(name):
@@ -55,18 +55,18 @@ func OpenSettings(ctx context.Context, name, base string) (Settings, error) {
 	case strings.HasPrefix(name, settings.FromBase):
 		ref, file, isRevision = base, strings.TrimPrefix(name, settings.FromBase), true
 		if !strings.HasPrefix(base, "git:") {
-			return Settings{}, cli.Usage(fmt.Errorf("--config %s takes a base that is a revision, git:REV, since only that has files beside the bundle", name))
+			return OpenedSettings{}, cli.Usage(fmt.Errorf("--config %s takes a base that is a revision, git:REV, since only that has files beside the bundle", name))
 		}
 	case strings.HasPrefix(name, "git:"):
 		ref, file, isRevision = strings.Cut(strings.TrimPrefix(name, "git:"), ":")
 		ref = "git:" + ref
 		if !isRevision {
-			return Settings{}, cli.Usage(fmt.Errorf("--config %s names no file: give git:REV:PATH", name))
+			return OpenedSettings{}, cli.Usage(fmt.Errorf("--config %s names no file: give git:REV:PATH", name))
 		}
 	}
 	if !isRevision {
 		s, err := ReadSettings(name)
-		return Settings{Settings: s, ReadQuery: QueryReader(s)}, err
+		return OpenedSettings{Settings: s, ReadQuery: QueryReader(s)}, err
 	}
 	s, err := revisionSettings(ctx, ref, file)
 	if err != nil && ctx.Err() == nil {
@@ -116,34 +116,34 @@ func limited(path string, read func() ([]byte, error)) ([]byte, error) {
 
 // objectSettings reads settings that are an object. Tasks then start in the current folder,
 // and the files that the settings name cannot be read.
-func objectSettings(ctx context.Context, name string) (Settings, error) {
+func objectSettings(ctx context.Context, name string) (OpenedSettings, error) {
 	raw, err := read(ctx, name)
 	if err != nil {
-		return Settings{}, cli.Invalid(fmt.Errorf("reading settings: %w", err))
+		return OpenedSettings{}, cli.Invalid(fmt.Errorf("reading settings: %w", err))
 	}
 	s, err := settings.Read(name, raw)
 	if err != nil {
-		return Settings{}, cli.Invalid(err)
+		return OpenedSettings{}, cli.Invalid(err)
 	}
 	s.File = settings.FileName
-	return Settings{Settings: s, IsObject: true, ReadQuery: func(path string) ([]byte, error) {
+	return OpenedSettings{Settings: s, IsObject: true, ReadQuery: func(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is not beside %s, which is an object: plan with settings in a folder", path, name)
 	}}, nil
 }
 
 // revisionSettings reads the settings of a revision. When the revision has none, the settings
 // say nothing: nobody has trusted any yet.
-func revisionSettings(ctx context.Context, ref, file string) (Settings, error) {
+func revisionSettings(ctx context.Context, ref, file string) (OpenedSettings, error) {
 	revision, dir, _ := ParseRevision(ref)
 	commit, err := git.OpenCommit(ctx, dir, revision)
 	if err != nil {
-		return Settings{}, err
+		return OpenedSettings{}, err
 	}
 	repo, err := git.FindRepository(ctx, dir)
 	if err != nil {
-		return Settings{}, err
+		return OpenedSettings{}, err
 	}
-	s := Settings{Settings: &settings.Settings{}, Revision: &Revision{Root: repo.Root(), Commit: commit.Hash(), Path: file}}
+	s := OpenedSettings{Settings: &settings.Settings{}, Revision: &Revision{Root: repo.Root(), Commit: commit.Hash(), Path: file}}
 	s.ReadQuery = func(name string) ([]byte, error) {
 		return limited(name, func() ([]byte, error) { return commit.ReadFile(ctx, path.Join(path.Dir(file), name), maxQuery) })
 	}
@@ -166,7 +166,7 @@ func revisionSettings(ctx context.Context, ref, file string) (Settings, error) {
 }
 
 // Located adds to an error about the settings of which revision they are.
-func (s Settings) Located(err error) error {
+func (s OpenedSettings) Located(err error) error {
 	var mistake *settings.Error
 	if s.Revision == nil || !errors.As(err, &mistake) {
 		return err

@@ -8,7 +8,7 @@
 // programs in any language, and also after base has moved on.
 //
 //   - A trace is valid for one integration, one command (argument vector, configuration,
-//     environment, image) and one shard ([Subject]).
+//     environment, image) and one shard ([TaskKey]).
 //   - Answers are compared byte by byte, errors included. A request for base is compared
 //     with the answer of base, and a request for head with that of head. If base and head
 //     were the same bundle, the request is compared with both.

@@ -23,13 +23,13 @@ type Recorder struct {
 	base, head string // sha256 of the bundles
 
 	mu         sync.Mutex
-	unprovable string             // why the trace proves nothing
-	requests   map[string]Request // by question
-	text       int                // the size of all questions, in bytes
-	schemas    map[bundle.Schema]bool
+	unprovable string                     // why the trace proves nothing
+	requests   map[string]RecordedRequest // by question
+	text       int                        // the size of all questions, in bytes
+	schemas    map[bundle.SchemaPath]bool
 	datafiles  map[bundle.Path]bool
 	resources  map[bundle.Path]bool
-	fields     map[bundle.Schema]map[string]bool
+	fields     map[bundle.SchemaPath]map[string]bool
 }
 
 // NewRecorder returns a recorder for a task that runs over the bundles with these sha256.
@@ -37,11 +37,11 @@ type Recorder struct {
 func NewRecorder(base, head string) *Recorder {
 	return &Recorder{
 		base: base, head: head,
-		requests:  map[string]Request{},
-		schemas:   map[bundle.Schema]bool{},
+		requests:  map[string]RecordedRequest{},
+		schemas:   map[bundle.SchemaPath]bool{},
 		datafiles: map[bundle.Path]bool{},
 		resources: map[bundle.Path]bool{},
-		fields:    map[bundle.Schema]map[string]bool{},
+		fields:    map[bundle.SchemaPath]map[string]bool{},
 	}
 }
 
@@ -80,7 +80,7 @@ func (r *Recorder) Note(x Exchange) {
 		r.observe(x.Response)
 		return
 	}
-	q := Request{Side: side, Query: x.Request.Query, Operation: x.Request.Operation, EmptyName: x.Request.EmptyName, Answer: Answer(x.Status, x.Body)}
+	q := RecordedRequest{Side: side, Query: x.Request.Query, Operation: x.Request.Operation, EmptyName: x.Request.EmptyName, Answer: Answer(x.Status, x.Body)}
 	if x.Request.Variables != nil {
 		q.Variables = bundle.AppendOrdered(nil, x.Request.Variables) // the order of keys counts in a filter
 	}
@@ -110,7 +110,7 @@ func (r *Recorder) doubt(format string, args ...any) {
 
 // add adds a request, once. A question with two different answers makes the trace prove
 // nothing.
-func (r *Recorder) add(q Request) {
+func (r *Recorder) add(q RecordedRequest) {
 	key := q.question()
 	old, known := r.requests[key]
 	switch {
@@ -150,17 +150,17 @@ func (r *Recorder) observe(res *gql.Response) {
 }
 
 // Trace returns the trace of the requests so far.
-func (r *Recorder) Trace(of Subject, at time.Time) *Trace {
+func (r *Recorder) Trace(of TaskKey, at time.Time) *Trace {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := &Trace{
-		Version: Version, Subject: of, Recorded: at.UTC().Truncate(time.Second), Base: r.base, Head: r.head,
-		Unprovable: r.unprovable, Requests: []Request{},
+		Version: Version, TaskKey: of, Recorded: at.UTC().Truncate(time.Second), Base: r.base, Head: r.head,
+		Unprovable: r.unprovable, Requests: []RecordedRequest{},
 		Observed: Observed{
 			Schemas:   slices.Sorted(maps.Keys(r.schemas)),
 			Datafiles: slices.Sorted(maps.Keys(r.datafiles)),
 			Resources: slices.Sorted(maps.Keys(r.resources)),
-			Fields:    map[bundle.Schema][]string{},
+			Fields:    map[bundle.SchemaPath][]string{},
 		},
 	}
 	for schema, fields := range r.fields {

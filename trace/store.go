@@ -26,7 +26,7 @@ func NewStore(in state.Store) Store { return Store{in} }
 func folder(integration string) string { return "traces/" + state.Name(integration) }
 
 // prefix returns what the names of all traces of a subject begin with.
-func prefix(of Subject) string { return state.Name(of.Command, of.Shard) + "-" }
+func prefix(of TaskKey) string { return state.Name(of.Command, of.Shard) + "-" }
 
 // Save writes a trace, and removes the oldest traces of its subject if there are too many.
 func (s Store) Save(ctx context.Context, t *Trace) error {
@@ -34,14 +34,14 @@ func (s Store) Save(ctx context.Context, t *Trace) error {
 	if err != nil {
 		return err
 	}
-	key := folder(t.Integration) + "/" + prefix(t.Subject) + state.Name(t.Digest) + ".json"
+	key := folder(t.Integration) + "/" + prefix(t.TaskKey) + state.Name(t.Digest) + ".json"
 	if err := s.in.Write(ctx, key, raw); err != nil {
 		return fmt.Errorf("remembering the trace of %q: %w", t.Integration, err)
 	}
 	if err := s.keepPromise(ctx, t.Integration, t.Recorded); err != nil {
 		return err
 	}
-	list, err := s.list(ctx, t.Integration, prefix(t.Subject))
+	list, err := s.list(ctx, t.Integration, prefix(t.TaskKey))
 	if err != nil {
 		return err
 	}
@@ -72,8 +72,8 @@ func (s Store) list(ctx context.Context, integration, prefix string) ([]state.En
 // read, ignored has a sentence. Corrupt traces are set aside. A trace of an earlier version
 // of the program, for which base and head were one bundle of one name, is ignored: its task
 // may have ended at once because of that.
-func (s Store) Load(ctx context.Context, of Subject) (traces []*Trace, ignored []string) {
-	traces, ignored = s.load(ctx, of.Integration, prefix(of), func(t *Trace) bool { return t.Subject == of })
+func (s Store) Load(ctx context.Context, of TaskKey) (traces []*Trace, ignored []string) {
+	traces, ignored = s.load(ctx, of.Integration, prefix(of), func(t *Trace) bool { return t.TaskKey == of })
 	hasOneName := func(t *Trace) bool { return t.Base == t.Head && t.Base != "" }
 	if slices.ContainsFunc(traces, hasOneName) {
 		ignored = append(ignored, fmt.Sprintf("a trace of %q is not used: base and head were one bundle; record it again", of.Integration))

@@ -24,7 +24,7 @@ func store(t *testing.T) (trace.Store, string) {
 	return trace.NewStore(d), folder
 }
 
-func recorded(of trace.Subject, query string, at time.Time) *trace.Trace {
+func recorded(of trace.TaskKey, query string, at time.Time) *trace.Trace {
 	r := trace.NewRecorder("b", "h")
 	ask(r, "/graphql", "h", query, "answer to "+query)
 	return r.Trace(of, at)
@@ -49,7 +49,7 @@ func TestStore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, of := range []trace.Subject{
+	for _, of := range []trace.TaskKey{
 		{Integration: "users", Command: "sha256:c0"},
 		{Integration: "users", Command: "sha256:c1", Shard: "blue"},
 		{Integration: "../../users", Command: "sha256:c0", Shard: "blue"},
@@ -69,7 +69,7 @@ func TestStore(t *testing.T) {
 	if strings.Join(got, " ") != "{e} {d} {c} {b}" || len(ignored) != 0 {
 		t.Errorf("got %q, %q", got, ignored)
 	}
-	if !traces[0].Recorded.Equal(noon.Add(5*time.Hour)) || traces[0].Subject != subject {
+	if !traces[0].Recorded.Equal(noon.Add(5*time.Hour)) || traces[0].TaskKey != subject {
 		t.Errorf("got %+v", traces[0])
 	}
 	if all, _ := s.All(t.Context(), "users"); len(all) != 6 {
@@ -195,8 +195,8 @@ func TestWhole(t *testing.T) {
 // A trace of another task that was written under a wrong name is not used.
 func TestForeign(t *testing.T) {
 	s, folder := store(t)
-	other := trace.Subject{Integration: "other", Command: "sha256:c0", Shard: "blue"}
-	for _, of := range []trace.Subject{subject, other} {
+	other := trace.TaskKey{Integration: "other", Command: "sha256:c0", Shard: "blue"}
+	for _, of := range []trace.TaskKey{subject, other} {
 		if err := s.Save(t.Context(), recorded(of, "{a}", noon)); err != nil {
 			t.Fatal(err)
 		}
@@ -275,7 +275,7 @@ func TestTracesOfOneNameAreNotLoaded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, of := trace.NewStore(dir), trace.Subject{Integration: "it", Command: "c"}
+	store, of := trace.NewStore(dir), trace.TaskKey{Integration: "it", Command: "c"}
 	for name, head := range map[string]string{"one name": "a", "two names": "b"} {
 		if err := store.Save(t.Context(), trace.NewRecorder("a", head).Trace(of, time.Unix(0, 0))); err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -36,8 +36,8 @@ func (s Side) compared() []Side {
 	return []Side{s}
 }
 
-// A Subject identifies the task that a trace is valid for.
-type Subject struct {
+// A TaskKey identifies the task that a trace is valid for.
+type TaskKey struct {
 	Integration string `json:"integration"`
 	Command     string `json:"command"`         // a digest of everything that decides how the task is started
 	Shard       string `json:"shard,omitempty"` // "" for the integration as a whole
@@ -47,22 +47,22 @@ type Subject struct {
 type Trace struct {
 	Version string `json:"version"`
 	Digest  string `json:"digest"` // "sha256:…" of everything else except Recorded
-	Subject
-	Recorded   time.Time `json:"recorded"`
-	Base       string    `json:"base"` // sha256 of the bundles that the task ran over
-	Head       string    `json:"head"`
-	Unprovable string    `json:"unprovable,omitempty"` // why its requests prove nothing; see [Trace.Doubt]
-	Requests   []Request `json:"requests"`             // each once, sorted
-	Files      files.ID  `json:"files,omitempty"`      // the files that the task read
+	TaskKey
+	Recorded   time.Time         `json:"recorded"`
+	Base       string            `json:"base"` // sha256 of the bundles that the task ran over
+	Head       string            `json:"head"`
+	Unprovable string            `json:"unprovable,omitempty"` // why its requests prove nothing; see [Trace.Doubt]
+	Requests   []RecordedRequest `json:"requests"`             // each once, sorted
+	Files      files.ID          `json:"files,omitempty"`      // the files that the task read
 	Observed
 }
 
 // Observed lists what all requests together read of the bundles.
 type Observed struct {
-	Schemas   []bundle.Schema            `json:"schemas"` // of datafiles
-	Datafiles []bundle.Path              `json:"datafiles"`
-	Resources []bundle.Path              `json:"resources"`
-	Fields    map[bundle.Schema][]string `json:"fields"` // top-level fields of datafiles
+	Schemas   []bundle.SchemaPath            `json:"schemas"` // of datafiles
+	Datafiles []bundle.Path                  `json:"datafiles"`
+	Resources []bundle.Path                  `json:"resources"`
+	Fields    map[bundle.SchemaPath][]string `json:"fields"` // top-level fields of datafiles
 }
 
 // WithFiles returns the trace with the files that the task read.
@@ -73,8 +73,8 @@ func (t *Trace) WithFiles(id files.ID) *Trace {
 	return &out
 }
 
-// A Request is one GraphQL request and the digest of its answer.
-type Request struct {
+// A RecordedRequest is one GraphQL request and the digest of its answer.
+type RecordedRequest struct {
 	Side      Side            `json:"side"`
 	Query     string          `json:"query"`
 	Operation string          `json:"operation,omitempty"`
@@ -92,7 +92,7 @@ func Answer(status int, body []byte) string {
 }
 
 // GraphQL returns the request for the engine.
-func (r Request) GraphQL() (gql.Request, error) {
+func (r RecordedRequest) GraphQL() (gql.Request, error) {
 	req := gql.Request{Query: r.Query, Operation: r.Operation, EmptyName: r.EmptyName}
 	if len(r.Variables) == 0 {
 		return req, nil
@@ -111,7 +111,7 @@ func (r Request) GraphQL() (gql.Request, error) {
 
 // Name returns a short name of the request: the name of its operation, or else the
 // beginning of its query.
-func (r Request) Name() string {
+func (r RecordedRequest) Name() string {
 	const long = 60
 	if r.Operation != "" {
 		return r.Operation
@@ -198,13 +198,13 @@ func (t *Trace) Asks(other *Trace, partial bool) string {
 }
 
 // withoutSide returns the text of a request without its side and answer.
-func (r Request) withoutSide() string {
+func (r RecordedRequest) withoutSide() string {
 	r.Side = ""
 	return r.question()
 }
 
 // question returns the text of a request without its answer.
-func (r Request) question() string {
+func (r RecordedRequest) question() string {
 	r.Answer = ""
 	raw, err := json.Marshal(r)
 	if err != nil { // the variables are not JSON

@@ -14,7 +14,7 @@ import (
 	"github.com/app-sre/prcheck/trace"
 )
 
-var subject = trace.Subject{Integration: "users", Command: "sha256:c0", Shard: "blue"}
+var subject = trace.TaskKey{Integration: "users", Command: "sha256:c0", Shard: "blue"}
 
 var noon = time.Date(2024, 5, 6, 12, 0, 0, 0, time.UTC)
 
@@ -152,8 +152,8 @@ func TestAsks(t *testing.T) {
 func TestObserved(t *testing.T) {
 	r := trace.NewRecorder("b", "h")
 	for _, res := range []*gql.Response{
-		{DatafileSchemas: []bundle.Schema{"/u.yml"}, Datafiles: []bundle.Path{"/u/b", "/u/a"}, Fields: map[bundle.Schema][]string{"/u.yml": {"id"}}},
-		{DatafileSchemas: []bundle.Schema{"/r.yml", "/u.yml"}, Datafiles: []bundle.Path{"/u/a"}, Resources: []bundle.Path{"/x"}, Fields: map[bundle.Schema][]string{"/u.yml": {"age", "name"}}},
+		{DatafileSchemas: []bundle.SchemaPath{"/u.yml"}, Datafiles: []bundle.Path{"/u/b", "/u/a"}, Fields: map[bundle.SchemaPath][]string{"/u.yml": {"id"}}},
+		{DatafileSchemas: []bundle.SchemaPath{"/r.yml", "/u.yml"}, Datafiles: []bundle.Path{"/u/a"}, Resources: []bundle.Path{"/x"}, Fields: map[bundle.SchemaPath][]string{"/u.yml": {"age", "name"}}},
 	} {
 		r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{a}"}, Response: res, Status: 200})
 	}
@@ -166,7 +166,7 @@ func TestObserved(t *testing.T) {
 // Requests whose variables cannot be read are not taken for each other.
 func TestUnreadableVariables(t *testing.T) {
 	with := func(variables string) *trace.Trace {
-		return &trace.Trace{Requests: []trace.Request{{Query: "{a}", Variables: json.RawMessage(variables)}}}
+		return &trace.Trace{Requests: []trace.RecordedRequest{{Query: "{a}", Variables: json.RawMessage(variables)}}}
 	}
 	if got := with("x").Asks(with("y"), false); got == "" {
 		t.Error("they are the same")
@@ -207,13 +207,13 @@ func TestBounds(t *testing.T) {
 
 func TestName(t *testing.T) {
 	for _, tt := range []struct {
-		request trace.Request
+		request trace.RecordedRequest
 		want    string
 	}{
-		{trace.Request{Query: "query Users { u }", Operation: "Users"}, "Users"},
-		{trace.Request{Query: "\n  { users\n\t{ name }}\n"}, "{ users { name }}"},
-		{trace.Request{Query: strings.Repeat("x", 60)}, strings.Repeat("x", 60)},
-		{trace.Request{Query: strings.Repeat("x", 80)}, strings.Repeat("x", 60) + "…"},
+		{trace.RecordedRequest{Query: "query Users { u }", Operation: "Users"}, "Users"},
+		{trace.RecordedRequest{Query: "\n  { users\n\t{ name }}\n"}, "{ users { name }}"},
+		{trace.RecordedRequest{Query: strings.Repeat("x", 60)}, strings.Repeat("x", 60)},
+		{trace.RecordedRequest{Query: strings.Repeat("x", 80)}, strings.Repeat("x", 60) + "…"},
 	} {
 		if got := tt.request.Name(); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)

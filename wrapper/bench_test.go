@@ -22,7 +22,7 @@ func BenchmarkTasks(b *testing.B) {
 		tasks[i].Argv = []string{"/bin/true"}
 	}
 	for b.Loop() {
-		results, err := wrapper.Run(b.Context(), tasks, with(path), wrapper.Options{Logs: wrapper.LogFolder{Dir: b.TempDir()}})
+		results, err := wrapper.Run(b.Context(), tasks, with(path), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: b.TempDir()}})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -96,7 +96,7 @@ func TestClassOfAFailure(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				got := runOne(t, task("a"), fails(test.text), wrapper.Options{
+				got := runOne(t, task("a"), fails(test.text), wrapper.RunOptions{
 					Transient: func(t plan.Task) []*regexp.Regexp {
 						return []*regexp.Regexp{regexp.MustCompile(`flurbl over` + map[string]string{"a": "flow"}[t.ID])}
 					},
@@ -121,7 +121,7 @@ func TestClassOfAFailure(t *testing.T) {
 func TestClassIsDecidedOnMaskedText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen strings.Builder
-		got := runOne(t, task("a"), fails("token connection reset by peer"), wrapper.Options{
+		got := runOne(t, task("a"), fails("token connection reset by peer"), wrapper.RunOptions{
 			Masker: mask.New([]string{"connection reset by peer"}), Logs: nil,
 			Observe: func(e wrapper.Event) {
 				if e.Result != nil {
@@ -144,7 +144,7 @@ func TestClassOfAFlood(t *testing.T) {
 		}
 		_, _ = io.WriteString(log, "Error: no owner\n")
 		return &wrapper.ExitError{Code: 1}
-	}), wrapper.Options{})
+	}), wrapper.RunOptions{})
 	if got.Class != plan.ClassTask || len(got.Tail) > 4<<10 {
 		t.Errorf("got class %q and a tail of %d bytes", got.Class, len(got.Tail))
 	}

@@ -27,7 +27,7 @@ func ExampleRun() {
 		{ID: "users", Integration: "users", Timeout: "10m0s"},
 		{ID: "new", Integration: "new", Timeout: "10m0s", Blocked: "only head defines it"},
 	}
-	results, err := wrapper.Run(context.Background(), tasks, checker{}, wrapper.Options{Masker: mask.New([]string{"s3cr3t"})})
+	results, err := wrapper.Run(context.Background(), tasks, checker{}, wrapper.RunOptions{Masker: mask.New([]string{"s3cr3t"})})
 	for _, r := range results {
 		fmt.Printf("%s: %s %q %q\n", r.Task, r.Status, r.Reason, r.Tail)
 	}
@@ -47,7 +47,7 @@ func ExampleProcess() {
 		}, nil
 	}}
 	tasks := []plan.Task{{ID: "dns", Integration: "dns", Timeout: "1m0s"}}
-	results, err := wrapper.Run(context.Background(), tasks, runner, wrapper.Options{})
+	results, err := wrapper.Run(context.Background(), tasks, runner, wrapper.RunOptions{})
 	fmt.Println(results[0].Status, results[0].Tail, err)
 	// Output: passed dns on 127.0.0.1:4000 {unknown} <nil>
 }

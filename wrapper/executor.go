@@ -23,7 +23,7 @@ var errTimeout = errors.New("timed out")
 // An executor runs single tasks. All goroutines of a run share one executor.
 type executor struct {
 	runner Runner
-	opts   Options
+	opts   RunOptions
 	masker *mask.Masker
 	failed atomic.Bool // whether a result fails the check
 

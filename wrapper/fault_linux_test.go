@@ -42,7 +42,7 @@ func TestACommandInheritsNoFile(t *testing.T) {
 		syscall.CloseOnExec(fd)
 	}
 	r := runOne(t, shell("exec ls -l /proc/self/fd"), with(path),
-		wrapper.Options{Logs: wrapper.LogFolder{Dir: t.TempDir()}})
+		wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: t.TempDir()}})
 	var files []string
 	for line := range strings.Lines(r.Tail) {
 		if _, to, ok := strings.Cut(strings.TrimSpace(line), " -> "); ok && !strings.HasPrefix(to, "/proc/") {
@@ -69,7 +69,7 @@ func TestManyTasksLeaveNothingBehind(t *testing.T) {
 		runner := with(path)
 		runner.Grace = time.Minute
 		if _, err := wrapper.Run(t.Context(), tasks, runner,
-			wrapper.Options{Jobs: 4, Logs: wrapper.LogFolder{Dir: t.TempDir()}}); err != nil {
+			wrapper.RunOptions{Jobs: 4, Logs: wrapper.LogFolder{Dir: t.TempDir()}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -111,7 +111,7 @@ func TestHundredMegabytes(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	r := runOne(t, shell("head -c "+strconv.Itoa(size)+" /dev/zero | tr '\\0' '\\377'; echo; printf 'a\\377\\376b\\n'"),
-		with(path), wrapper.Options{Logs: wrapper.LogFolder{Dir: logs}})
+		with(path), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs}})
 	runtime.ReadMemStats(&after)
 	info, err := os.Stat(filepath.Join(logs, wrapper.LogName("a")))
 	if err != nil || info.Size() != size+6 || !r.OK() || !utf8.ValidString(r.Tail) ||
@@ -144,7 +144,7 @@ func TestACommandKeepsItsThread(t *testing.T) {
 		tasks[i] = shell("sleep 0.1; echo alive")
 		tasks[i].ID = strconv.Itoa(i)
 	}
-	results, err := wrapper.Run(t.Context(), tasks, with(path), wrapper.Options{Jobs: 10})
+	results, err := wrapper.Run(t.Context(), tasks, with(path), wrapper.RunOptions{Jobs: 10})
 	<-done
 	if err != nil {
 		t.Fatal(err)

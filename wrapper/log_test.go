@@ -37,7 +37,7 @@ func TestHostileIDsStayInTheFolder(t *testing.T) {
 	results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, log io.Writer) error {
 		_, err := fmt.Fprintf(log, "%q", task.ID)
 		return err
-	}), wrapper.Options{Logs: wrapper.LogFolder{Dir: logs}})
+	}), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestLogFolderDoesNotFollowLinks(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(logs, wrapper.LogName("a"))); err != nil {
 		t.Fatal(err)
 	}
-	results, err := wrapper.Run(t.Context(), []plan.Task{task("a")}, says("gone"), wrapper.Options{Logs: wrapper.LogFolder{Dir: logs}})
+	results, err := wrapper.Run(t.Context(), []plan.Task{task("a")}, says("gone"), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs}})
 	if err != nil || !results[0].OK() {
 		t.Errorf("got %+v, %v", results, err)
 	}
@@ -85,7 +85,7 @@ func TestLogAndTailAreMasked(t *testing.T) {
 			fmt.Fprintf(log, "%c", c)
 		}
 		return nil
-	}), wrapper.Options{Logs: wrapper.LogFolder{Dir: logs, Prefix: "out/logs"}, Masker: mask.New([]string{"hunter22"})})
+	}), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs, Prefix: "out/logs"}, Masker: mask.New([]string{"hunter22"})})
 	text, err := os.ReadFile(filepath.Join(logs, wrapper.LogName("a")))
 	if want := "token=*** end"; err != nil || string(text) != want || r.Tail != want || r.Log != "out/logs/"+wrapper.LogName("a") {
 		t.Errorf("got log %q, result %+v, %v", text, r, err)
@@ -108,7 +108,7 @@ func TestTail(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := runOne(t, task("a"), says(test.text), wrapper.Options{Masker: mask.New([]string{"hunter22"})})
+			r := runOne(t, task("a"), says(test.text), wrapper.RunOptions{Masker: mask.New([]string{"hunter22"})})
 			if r.Tail != test.want || !utf8.ValidString(r.Tail) {
 				t.Errorf("got %q, want %q", r.Tail, test.want)
 			}
@@ -119,7 +119,7 @@ func TestTail(t *testing.T) {
 func TestLargeLogIsComplete(t *testing.T) {
 	logs := t.TempDir()
 	want := bytes.Repeat([]byte("0123456789abcdef0123456789abcde\n"), 10<<20/32)
-	r := runOne(t, task("a"), says(string(want)), wrapper.Options{Logs: wrapper.LogFolder{Dir: logs}, Masker: mask.New([]string{"0123 is not in it"})})
+	r := runOne(t, task("a"), says(string(want)), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs}, Masker: mask.New([]string{"0123 is not in it"})})
 	got, err := os.ReadFile(filepath.Join(logs, wrapper.LogName("a")))
 	if err != nil || !bytes.Equal(got, want) || len(r.Tail) != 20*32-1 {
 		t.Errorf("got %d bytes, tail of %d, %v", len(got), len(r.Tail), err)
@@ -165,7 +165,7 @@ func TestALogThatCannotBeKeptFailsTheTask(t *testing.T) {
 	}
 	for name, disk := range tests {
 		t.Run(name, func(t *testing.T) {
-			results, err := wrapper.Run(t.Context(), []plan.Task{task("a")}, says("hello"), wrapper.Options{Logs: disk})
+			results, err := wrapper.Run(t.Context(), []plan.Task{task("a")}, says("hello"), wrapper.RunOptions{Logs: disk})
 			if !errors.Is(err, errFull) || !strings.Contains(err.Error(), `log of task "a"`) {
 				t.Errorf("got error %v", err)
 			}
@@ -182,7 +182,7 @@ func TestLogTroubleIsAddedToARedResult(t *testing.T) {
 	results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, _ plan.Task, log io.Writer) error {
 		_, _ = io.WriteString(log, "hello")
 		return &wrapper.ExitError{Code: 3}
-	}), wrapper.Options{Logs: &fullDisk{}})
+	}), wrapper.RunOptions{Logs: &fullDisk{}})
 	want := "exit code 3; its log could not be kept: writing: no space left on device"
 	if r := results[0]; r.Status != plan.Failed || r.Class != plan.ClassTask || r.Reason != want {
 		t.Errorf("got %+v, want reason %q", r, want)
@@ -195,7 +195,7 @@ func TestLogTroubleIsAddedToARedResult(t *testing.T) {
 // A task without output has no log. The log of an earlier run is removed.
 func TestASilentTaskHasNoLog(t *testing.T) {
 	logs := t.TempDir()
-	opts := wrapper.Options{Logs: wrapper.LogFolder{Dir: logs}}
+	opts := wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs}}
 	if r := runOne(t, task("a"), says("once"), opts); r.Log == "" {
 		t.Errorf("got %+v, want a log", r)
 	}
@@ -217,7 +217,7 @@ func TestTailOfALog(t *testing.T) {
 		"token hunter22 end",
 	} {
 		logs := wrapper.LogFolder{Dir: t.TempDir()}
-		r := runOne(t, task("a"), says(text), wrapper.Options{Logs: logs, Masker: mask.New([]string{"hunter22"})})
+		r := runOne(t, task("a"), says(text), wrapper.RunOptions{Logs: logs, Masker: mask.New([]string{"hunter22"})})
 		if text == "" {
 			continue
 		}

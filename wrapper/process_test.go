@@ -77,7 +77,7 @@ func TestExitCodeAndSignal(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := runOne(t, shell(test.script), with(path), wrapper.Options{})
+			r := runOne(t, shell(test.script), with(path), wrapper.RunOptions{})
 			if r.Reason != test.reason || r.ExitCode != test.code || r.OK() != (test.code == 0) {
 				t.Errorf("got %+v", r)
 			}
@@ -128,18 +128,18 @@ func TestNumbersOfStaticShards(t *testing.T) {
 func TestACommandThatCannotStart(t *testing.T) {
 	missing := task("a")
 	missing.Argv = []string{"no-such-program-at-all"}
-	r := runOne(t, missing, with(path), wrapper.Options{})
+	r := runOne(t, missing, with(path), wrapper.RunOptions{})
 	if r.Status != plan.Failed || r.Class != plan.ClassConfig || !strings.Contains(r.Reason, `cannot start "no-such-program-at-all"`) {
 		t.Errorf("got %+v", r)
 	}
 	missing.Argv = nil
-	if r := runOne(t, missing, with(path), wrapper.Options{}); r.Class != plan.ClassConfig || r.Reason != "the task has no command" {
+	if r := runOne(t, missing, with(path), wrapper.RunOptions{}); r.Class != plan.ClassConfig || r.Reason != "the task has no command" {
 		t.Errorf("got %+v", r)
 	}
 	bad := wrapper.Process{Command: func(plan.Task) (wrapper.Command, error) {
 		return wrapper.Command{}, &wrapper.ConfigError{Err: errors.New("no exec in prcheck.yaml")}
 	}}
-	if r := runOne(t, missing, bad, wrapper.Options{}); r.Class != plan.ClassConfig || r.Reason != "no exec in prcheck.yaml" {
+	if r := runOne(t, missing, bad, wrapper.RunOptions{}); r.Class != plan.ClassConfig || r.Reason != "no exec in prcheck.yaml" {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -151,7 +151,7 @@ func TestTimeoutEndsGrandchildren(t *testing.T) {
 	slow := shell(fmt.Sprintf(`sh -c 'trap "" TERM; echo $$ >%s; while :; do sleep 0.05; done' & echo started; wait`, pid))
 	slow.Timeout = "2s"
 	begin := time.Now()
-	r := runOne(t, slow, with(path), wrapper.Options{Backoff: soon})
+	r := runOne(t, slow, with(path), wrapper.RunOptions{Backoff: soon})
 	if r.Status != plan.TimedOut || r.Reason != "timed out after 2s" || r.Tail != "started" {
 		t.Errorf("got %+v", r)
 	}
@@ -165,7 +165,7 @@ func TestAChildThatIgnoresSIGTERMIsKilled(t *testing.T) {
 	t.Parallel() // it waits
 	stubborn := shell(`trap "" TERM; echo ready; while :; do sleep 0.05; done`)
 	stubborn.Timeout = "2s"
-	r := runOne(t, stubborn, with(path), wrapper.Options{Backoff: soon})
+	r := runOne(t, stubborn, with(path), wrapper.RunOptions{Backoff: soon})
 	if r.Status != plan.TimedOut || r.ExitCode != -1 || r.Tail != "ready" {
 		t.Errorf("got %+v", r)
 	}
@@ -178,7 +178,7 @@ func TestGrandchildrenHaveTheGraceToo(t *testing.T) {
 	slow.Timeout = "2s"
 	runner := with(path)
 	runner.Grace = 5 * time.Second
-	r := runOne(t, slow, runner, wrapper.Options{Backoff: soon})
+	r := runOne(t, slow, runner, wrapper.RunOptions{Backoff: soon})
 	if r.Status != plan.TimedOut || !strings.HasSuffix(r.Tail, "cleaned") {
 		t.Errorf("got %+v", r)
 	}
@@ -193,7 +193,7 @@ func TestCancelEndsTheProcess(t *testing.T) {
 			cancel() // as soon as it says something
 			return len(p), nil
 		})))
-	}), wrapper.Options{Jobs: 1})
+	}), wrapper.RunOptions{Jobs: 1})
 	if err != nil || results[0].Status != plan.Canceled || results[0].Tail != "up" || results[1].Attempts != 0 {
 		t.Errorf("got %+v, %v", results, err)
 	}
@@ -208,7 +208,7 @@ func TestProcessesLeftBehindAreKilled(t *testing.T) {
 	begin := time.Now()
 	runner := with(path)
 	runner.Grace = time.Minute
-	r := runOne(t, shell(fmt.Sprintf(`sleep 60 & echo $! >%s; echo done`, pid)), runner, wrapper.Options{})
+	r := runOne(t, shell(fmt.Sprintf(`sleep 60 & echo $! >%s; echo done`, pid)), runner, wrapper.RunOptions{})
 	if !r.OK() || r.Tail != "done" {
 		t.Errorf("got %+v", r)
 	}
@@ -227,7 +227,7 @@ func TestAChildOutsideTheGroupCannotHoldUpItsTask(t *testing.T) {
 	}
 	pid := filepath.Join(t.TempDir(), "pid")
 	r := runOne(t, shell(fmt.Sprintf(`setsid sh -c 'echo $$ >%s; exec sleep 60' & while [ ! -s %s ]; do sleep 0.02; done; echo done`, pid, pid)),
-		with(path), wrapper.Options{})
+		with(path), wrapper.RunOptions{})
 	if !r.OK() || !strings.Contains(r.Tail, "still holds the output open") {
 		t.Errorf("got %+v", r)
 	}
@@ -240,7 +240,7 @@ func TestAChildOutsideTheGroupCannotHoldUpItsTask(t *testing.T) {
 
 func TestTenMegabytesOfOutput(t *testing.T) {
 	logs := t.TempDir()
-	r := runOne(t, shell("head -c 10485760 /dev/zero | tr '\\0' x; echo; echo end"), with(path), wrapper.Options{Logs: wrapper.LogFolder{Dir: logs}})
+	r := runOne(t, shell("head -c 10485760 /dev/zero | tr '\\0' x; echo; echo end"), with(path), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs}})
 	info, err := os.Stat(filepath.Join(logs, wrapper.LogName("a")))
 	if err != nil || info.Size() != 10<<20+5 || !r.OK() || !strings.HasSuffix(r.Tail, "xxx\nend") {
 		t.Errorf("got %+v, %v", info, err)
@@ -268,7 +268,7 @@ func TestPlaceholders(t *testing.T) {
 	runner.Open = func(context.Context, plan.Task) (wrapper.Endpoint, error) { return end, nil }
 	sharded := task("a")
 	sharded.Shard = "app sre"
-	r := runOne(t, sharded, runner, wrapper.Options{})
+	r := runOne(t, sharded, runner, wrapper.RunOptions{})
 	want := "600\n700\nserver = http://127.0.0.1:1/{task}\nmap = {}\nhttp://127.0.0.1:1/{task} {other}{app sre}$(id) abc"
 	if !r.OK() || r.Tail != want || !end.closed {
 		t.Errorf("got %+v\nwant tail %q", r, want)
@@ -296,12 +296,12 @@ func TestHostileShards(t *testing.T) {
 		hostile := task("a/" + c.shard)
 		hostile.Shard = c.shard
 		print := []string{"/bin/sh", "-c", `printf '%s\n' "$1" "$2" "$KEY"`, "sh", "{shard}", "--only={shard}"}
-		r := runOne(t, hostile, with(wrapper.Command{Argv: print, Env: []string{"KEY={shard}"}}), wrapper.Options{})
+		r := runOne(t, hostile, with(wrapper.Command{Argv: print, Env: []string{"KEY={shard}"}}), wrapper.RunOptions{})
 		if want := c.shard + "\n--only=" + c.shard + "\n" + c.shard; len(c.shard) < 1000 && !strings.Contains(c.shard, "\r") && (!r.OK() || r.Tail != want) {
 			t.Errorf("%q: got %+v, want tail %q", c.shard, r, want)
 		}
 		for _, word := range []string{"shard", "task"} {
-			r = runOne(t, hostile, with(wrapper.Command{Argv: []string{"/bin/sh", "-c", `cat "$1"`, "sh", "{config}"}, Config: `key = "{` + word + `}"`}), wrapper.Options{})
+			r = runOne(t, hostile, with(wrapper.Command{Argv: []string{"/bin/sh", "-c", `cat "$1"`, "sh", "{config}"}, Config: `key = "{` + word + `}"`}), wrapper.RunOptions{})
 			if r.OK() != c.safe || !c.safe && (r.Class != plan.ClassConfig || !strings.Contains(r.Reason, "cannot be put into config")) {
 				t.Errorf("%q as {%s}: got %+v", c.shard, word, r)
 			}
@@ -321,7 +321,7 @@ func TestTheEndpointCanFailATaskThatExitedWithZero(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			runner := with(path)
 			runner.Open = func(context.Context, plan.Task) (wrapper.Endpoint, error) { return &endpoint{err: refused}, nil }
-			r := runOne(t, shell(test.script), runner, wrapper.Options{})
+			r := runOne(t, shell(test.script), runner, wrapper.RunOptions{})
 			if r.Status != plan.Failed || r.Class != plan.ClassConfig || r.Reason != test.reason || r.ExitCode != test.code {
 				t.Errorf("got %+v", r)
 			}
@@ -332,7 +332,7 @@ func TestTheEndpointCanFailATaskThatExitedWithZero(t *testing.T) {
 func TestAnEndpointThatCannotOpen(t *testing.T) {
 	runner := with(path)
 	runner.Open = func(context.Context, plan.Task) (wrapper.Endpoint, error) { return nil, errors.New("no port") }
-	if r := runOne(t, shell("exit 0"), runner, wrapper.Options{}); r.OK() || r.Reason != "opening the endpoint: no port" {
+	if r := runOne(t, shell("exit 0"), runner, wrapper.RunOptions{}); r.OK() || r.Reason != "opening the endpoint: no port" {
 		t.Errorf("got %+v", r)
 	}
 }

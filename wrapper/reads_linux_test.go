@@ -75,7 +75,7 @@ func TestRecordedTasksEndAsOthers(t *testing.T) {
 			var ends []string
 			for _, p := range []wrapper.Process{alone, recorded} {
 				p.Grace = time.Second
-				r := runOne(t, it, p, wrapper.Options{Backoff: soon})
+				r := runOne(t, it, p, wrapper.RunOptions{Backoff: soon})
 				// The shell says Terminated if the signal also ended a sleep.
 				tail := strings.ReplaceAll(r.Tail, "Terminated\n", "")
 				ends = append(ends, fmt.Sprintf("%s %s %d %q after %d attempts and %.0f seconds",
@@ -103,7 +103,7 @@ func TestARecordedChildOutsideTheGroup(t *testing.T) {
 	pid := filepath.Join(dir, "pid")
 	p, records := recording(dir)
 	script := `setsid sh -c 'echo $$ >%[1]s; exec sleep 60' & while [ ! -s %[1]s ]; do sleep 0.02; done; echo done`
-	r := runOne(t, shell(fmt.Sprintf(script, pid)), p, wrapper.Options{})
+	r := runOne(t, shell(fmt.Sprintf(script, pid)), p, wrapper.RunOptions{})
 	if !r.OK() || !strings.Contains(r.Tail, "still holds the output open") {
 		t.Errorf("got %+v", r)
 	}
@@ -131,7 +131,7 @@ func TestManyRecordedTasksLeaveNothingBehind(t *testing.T) {
 		p, records := recording(dir)
 		p.Grace = time.Minute
 		if _, err := wrapper.Run(t.Context(), tasks, p,
-			wrapper.Options{Jobs: 4, Logs: wrapper.LogFolder{Dir: t.TempDir()}}); err != nil {
+			wrapper.RunOptions{Jobs: 4, Logs: wrapper.LogFolder{Dir: t.TempDir()}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, task := range tasks {
@@ -150,7 +150,7 @@ func TestProgramsThatCannotBeRecorded(t *testing.T) {
 	p, records := recording(t.TempDir())
 	missing := task("missing")
 	missing.Argv = []string{"no-such-program-at-all"}
-	r := runOne(t, missing, p, wrapper.Options{})
+	r := runOne(t, missing, p, wrapper.RunOptions{})
 	if r.Class != plan.ClassConfig || !strings.Contains(r.Reason, `cannot start "no-such-program-at-all"`) ||
 		len(records("missing")) != 0 {
 		t.Errorf("got %+v, %+v", r, records("missing"))
@@ -169,7 +169,7 @@ func TestProgramsThatCannotBeRecorded(t *testing.T) {
 	}
 	other := task("other")
 	other.Argv = []string{program}
-	r = runOne(t, other, p, wrapper.Options{})
+	r = runOne(t, other, p, wrapper.RunOptions{})
 	if got := records("other"); !r.OK() || len(got) != 1 || !strings.Contains(got[0].Partial, "set-uid") {
 		t.Errorf("got %+v, %+v", r, got)
 	}
@@ -198,7 +198,7 @@ func TestEnter(t *testing.T) {
 		}}, nil
 	}
 	for range 20 { // on whatever threads
-		r := runOne(t, task("a"), p, wrapper.Options{})
+		r := runOne(t, task("a"), p, wrapper.RunOptions{})
 		if strings.Contains(r.Reason, syscall.EPERM.Error()) {
 			t.Skip(r.Reason)
 		}
@@ -226,7 +226,7 @@ func TestEnterFails(t *testing.T) {
 		"panic at":     func() error { panic("secret") },
 	} {
 		p := with(wrapper.Command{Argv: []string{"/bin/true"}, Enter: fail})
-		if r := runOne(t, task("a"), p, wrapper.Options{}); r.OK() || !strings.Contains(r.Reason, want) ||
+		if r := runOne(t, task("a"), p, wrapper.RunOptions{}); r.OK() || !strings.Contains(r.Reason, want) ||
 			strings.Contains(r.Reason, "secret") {
 			t.Errorf("got %+v, want %q", r, want)
 		}
@@ -259,7 +259,7 @@ func TestRecordedTasksLeaveOtherProcesses(t *testing.T) {
 	tasks.SetLimit(4)
 	for range 200 {
 		tasks.Go(func() error {
-			if r := runOne(t, shell(":"), recorded, wrapper.Options{}); r.Status != plan.Passed {
+			if r := runOne(t, shell(":"), recorded, wrapper.RunOptions{}); r.Status != plan.Passed {
 				return fmt.Errorf("got %+v", r)
 			}
 			return nil

@@ -58,7 +58,7 @@ func TestAttempts(t *testing.T) {
 	for name, test := range tests {
 		synctest.Test(t, func(t *testing.T) {
 			dir := t.TempDir()
-			got := runOne(t, task("a"), attempts(test.said...), wrapper.Options{Logs: wrapper.LogFolder{Dir: dir, Prefix: "logs"}})
+			got := runOne(t, task("a"), attempts(test.said...), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: dir, Prefix: "logs"}})
 			if got.Status != test.status || got.Class != test.class || got.Attempts != test.attempts || len(got.Spans) != test.attempts {
 				t.Errorf("%s: got %+v, want %s %q after %d attempts", name, got, test.status, test.class, test.attempts)
 			}
@@ -85,7 +85,7 @@ func TestBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pauses := map[float64]bool{}
 		for range 50 {
-			got := runOne(t, task("a"), attempts("HTTP 503", "ok"), wrapper.Options{})
+			got := runOne(t, task("a"), attempts("HTTP 503", "ok"), wrapper.RunOptions{})
 			pause := got.Spans[1].Started
 			if pause < 2.5 || pause > 7.5 {
 				t.Errorf("paused %gs, want 2.5 to 7.5", pause)
@@ -97,7 +97,7 @@ func TestBackoff(t *testing.T) {
 		}
 		short := task("a")
 		short.Timeout = "1s"
-		got := runOne(t, short, attempts("HTTP 503", "ok"), wrapper.Options{})
+		got := runOne(t, short, attempts("HTTP 503", "ok"), wrapper.RunOptions{})
 		if pause := got.Spans[1].Started; pause < 0.5 || pause > 1.5 {
 			t.Errorf("a task that may take a second paused %gs, want 0.5 to 1.5", pause)
 		}
@@ -111,7 +111,7 @@ func TestCancelDuringThePause(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		began := time.Now()
-		got, err := wrapper.Run(ctx, []plan.Task{task("a")}, attempts("HTTP 503", "ok"), wrapper.Options{Backoff: func(time.Duration) time.Duration { return time.Hour }})
+		got, err := wrapper.Run(ctx, []plan.Task{task("a")}, attempts("HTTP 503", "ok"), wrapper.RunOptions{Backoff: func(time.Duration) time.Duration { return time.Hour }})
 		want := []plan.Result{{Task: "a", Status: plan.Canceled, Reason: "canceled", ExitCode: 1, Attempts: 1,
 			Spans: []plan.Span{{}}, Tail: "HTTP 503"}}
 		if err != nil || !reflect.DeepEqual(got, want) || time.Since(began) != time.Second {
@@ -124,7 +124,7 @@ func TestCancelDuringThePause(t *testing.T) {
 func TestReadLog(t *testing.T) {
 	dir := t.TempDir()
 	logs := wrapper.LogFolder{Dir: dir}
-	runOne(t, task("a"), says("12345678"), wrapper.Options{Logs: logs})
+	runOne(t, task("a"), says("12345678"), wrapper.RunOptions{Logs: logs})
 	if text, err := logs.Read("a", 1, 8); text != "12345678" || err != nil {
 		t.Errorf("got %q, %v", text, err)
 	}
@@ -143,7 +143,7 @@ func TestReadLog(t *testing.T) {
 // lists all attempts.
 func TestBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		opts := wrapper.Options{Logs: wrapper.LogFolder{Dir: t.TempDir()}, Began: time.Now(), Backoff: soon}
+		opts := wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: t.TempDir()}, Began: time.Now(), Backoff: soon}
 		said := attempts("HTTP 503", "HTTP 503", "HTTP 503", "ok")
 		first := runOne(t, task("a"), said, opts)
 		time.Sleep(time.Minute)

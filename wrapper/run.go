@@ -25,8 +25,8 @@ type Runner interface {
 	Run(ctx context.Context, task plan.Task, log io.Writer) error
 }
 
-// Options are the settings of [Run]. The zero value works.
-type Options struct {
+// RunOptions are the settings of [Run]. The zero value works.
+type RunOptions struct {
 	// Jobs is the number of tasks that run at once. 0 means one per processor.
 	Jobs int
 	// Logs keeps the complete logs. If it is nil, only the tails are kept.
@@ -89,7 +89,7 @@ type Event struct {
 // Run runs the tasks and returns one result per task, in the order of the tasks. A
 // failed task is no error: the error reports logs that could not be kept. The results
 // are complete even if there is an error.
-func Run(ctx context.Context, tasks []plan.Task, r Runner, opts Options) ([]plan.Result, error) {
+func Run(ctx context.Context, tasks []plan.Task, r Runner, opts RunOptions) ([]plan.Result, error) {
 	if opts.Jobs <= 0 {
 		opts.Jobs = runtime.GOMAXPROCS(0)
 	}

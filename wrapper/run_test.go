@@ -33,7 +33,7 @@ func task(id string) plan.Task {
 }
 
 // runOne runs one task and returns its result.
-func runOne(t *testing.T, task plan.Task, r wrapper.Runner, opts wrapper.Options) plan.Result {
+func runOne(t *testing.T, task plan.Task, r wrapper.Runner, opts wrapper.RunOptions) plan.Result {
 	t.Helper()
 	results, err := wrapper.Run(t.Context(), []plan.Task{task}, r, opts)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestResultsComeInTaskOrder(t *testing.T) {
 			time.Sleep(time.Duration(len(tasks)-i) * time.Second) // the later, the shorter
 			fmt.Fprint(log, "I am ", task.ID)
 			return err
-		}), wrapper.Options{Jobs: 7})
+		}), wrapper.RunOptions{Jobs: 7})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestLimitIsRespected(t *testing.T) {
 				time.Sleep(time.Second)
 				now.Add(-1)
 				return nil
-			}), wrapper.Options{Jobs: test.jobs})
+			}), wrapper.RunOptions{Jobs: test.jobs})
 			if err != nil || int(most.Load()) > test.want {
 				t.Errorf("jobs %d: %d at once, want at most %d (%v)", test.jobs, most.Load(), test.want, err)
 			}
@@ -103,7 +103,7 @@ func TestOrderGroupsFollowEachOther(t *testing.T) {
 			time.Sleep(time.Second)
 			note("end", task.ID)
 			return &wrapper.ExitError{Code: 1} // a red group does not stop the next
-		}), wrapper.Options{Jobs: 1})
+		}), wrapper.RunOptions{Jobs: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestErrorOfARunnerBecomesAResult(t *testing.T) {
 	for name, test := range tests {
 		synctest.Test(t, func(t *testing.T) {
 			got := runOne(t, task("a"), runnerFunc(func(context.Context, plan.Task, io.Writer) error { return test.err }),
-				wrapper.Options{Masker: mask.New([]string{"hunter22"})})
+				wrapper.RunOptions{Masker: mask.New([]string{"hunter22"})})
 			test.want.Task, test.want.Attempts, test.want.Spans = "a", 1, []plan.Span{{}}
 			if !reflect.DeepEqual(got, test.want) {
 				t.Errorf("%s: got %+v\nwant %+v", name, got, test.want)
@@ -147,7 +147,7 @@ func TestErrorOfARunnerBecomesAResult(t *testing.T) {
 func TestTasksThatCannotStart(t *testing.T) {
 	blocked, timeless := task("a"), task("b")
 	blocked.Blocked, timeless.Timeout = "only head defines it", "soon"
-	results, err := wrapper.Run(t.Context(), []plan.Task{blocked, timeless}, nil, wrapper.Options{})
+	results, err := wrapper.Run(t.Context(), []plan.Task{blocked, timeless}, nil, wrapper.RunOptions{})
 	want := []plan.Result{
 		{Task: "a", Status: plan.NotRun, Class: plan.ClassConfig, Reason: "only head defines it", ExitCode: -1},
 		{Task: "b", Status: plan.NotRun, Class: plan.ClassConfig, Reason: `the timeout "soon" is not a positive duration`, ExitCode: -1},
@@ -166,7 +166,7 @@ func TestWaitingAndSpans(t *testing.T) {
 		results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(context.Context, plan.Task, io.Writer) error {
 			time.Sleep(time.Minute)
 			return nil
-		}), wrapper.Options{Jobs: 2})
+		}), wrapper.RunOptions{Jobs: 2})
 		type when struct {
 			Waited float64
 			Spans  []plan.Span
@@ -191,7 +191,7 @@ func TestTimeout(t *testing.T) {
 		return nil // says it passed, but too late to be believed
 	})
 	synctest.Test(t, func(t *testing.T) {
-		got := runOne(t, task("a"), waits, wrapper.Options{Backoff: func(time.Duration) time.Duration { return 4 * time.Second }})
+		got := runOne(t, task("a"), waits, wrapper.RunOptions{Backoff: func(time.Duration) time.Duration { return 4 * time.Second }})
 		want := plan.Result{Task: "a", Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 10m0s", ExitCode: -1, Seconds: 1200, Attempts: 2,
 			Spans:  []plan.Span{{Seconds: 600}, {Started: 604, Seconds: 600}},
 			Before: []plan.Attempt{{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 10m0s"}}}
@@ -210,7 +210,7 @@ func TestARunnerThatIgnoresItsEndIsLeftBehind(t *testing.T) {
 			}
 			return nil
 		})
-		got := runOne(t, task("a"), deaf, wrapper.Options{})
+		got := runOne(t, task("a"), deaf, wrapper.RunOptions{})
 		want := "timed out after 10m0s; it did not stop within 1m0s and was left behind"
 		if got.Status != plan.TimedOut || got.Reason != want || got.Tail != "" || got.Attempts != 1 {
 			t.Errorf("got %+v, want one attempt and reason %q: it still runs", got, want)
@@ -232,7 +232,7 @@ func TestCancelStopsRunningAndWaitingTasks(t *testing.T) {
 			case <-time.After(time.Minute):
 				return nil
 			}
-		}), wrapper.Options{Jobs: 1})
+		}), wrapper.RunOptions{Jobs: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +259,7 @@ func TestAPanicFailsItsOwnTaskOnly(t *testing.T) {
 			runtime.Goexit()
 		}
 		return nil
-	}), wrapper.Options{})
+	}), wrapper.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func TestEventsComeOneAtATime(t *testing.T) {
 	tasks := []plan.Task{task("a"), task("b")}
 	tasks[1].Blocked = "no"
 	_, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(context.Context, plan.Task, io.Writer) error { return nil }),
-		wrapper.Options{Observe: func(e wrapper.Event) {
+		wrapper.RunOptions{Observe: func(e wrapper.Event) {
 			word := "starts"
 			if e.Result != nil {
 				word = string(e.Result.Status)
@@ -293,7 +293,7 @@ func TestEventsComeOneAtATime(t *testing.T) {
 }
 
 func TestNoTasksNoResults(t *testing.T) {
-	if results, err := wrapper.Run(t.Context(), nil, nil, wrapper.Options{}); err != nil || len(results) != 0 {
+	if results, err := wrapper.Run(t.Context(), nil, nil, wrapper.RunOptions{}); err != nil || len(results) != 0 {
 		t.Errorf("got %v, %v", results, err)
 	}
 }
@@ -321,7 +321,7 @@ func TestMemoryIsShared(t *testing.T) {
 			time.Sleep(time.Second)
 			add(-1)
 			return nil
-		}), wrapper.Options{Jobs: 8, Memory: 5})
+		}), wrapper.RunOptions{Jobs: 8, Memory: 5})
 		if err != nil || len(results) != len(needs) || most != 5 || atOnce < 3 {
 			t.Errorf("got %d results, %d bytes and %d tasks at once, %v; want at most 5 bytes", len(results), most, atOnce, err)
 		}
@@ -331,7 +331,7 @@ func TestMemoryIsShared(t *testing.T) {
 		results, err = wrapper.Run(ctx, tasks, runnerFunc(func(ctx context.Context, _ plan.Task, _ io.Writer) error {
 			<-ctx.Done()
 			return ctx.Err()
-		}), wrapper.Options{Jobs: 8, Memory: 5})
+		}), wrapper.RunOptions{Jobs: 8, Memory: 5})
 		for _, r := range results {
 			if r.Status != plan.Canceled {
 				t.Errorf("got %+v, %v, want it canceled", r, err)
@@ -350,7 +350,7 @@ func TestLongestFirst(t *testing.T) {
 	_, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, _ io.Writer) error {
 		order = append(order, task.ID)
 		return nil
-	}), wrapper.Options{Jobs: 1})
+	}), wrapper.RunOptions{Jobs: 1})
 	if want := []string{"varies", "steady", "short", "unknown"}; err != nil || !slices.Equal(order, want) {
 		t.Errorf("got %q, %v, want %q", order, err, want)
 	}
@@ -369,7 +369,7 @@ func TestFailFast(t *testing.T) {
 			}
 			time.Sleep(2 * time.Second)
 			return nil
-		}), wrapper.Options{Jobs: 2, FailFast: true})
+		}), wrapper.RunOptions{Jobs: 2, FailFast: true})
 		var got []plan.Status
 		for _, r := range results {
 			got = append(got, r.Status)
@@ -401,7 +401,7 @@ func TestFailFastSettles(t *testing.T) {
 			}
 			_, _ = fmt.Fprintln(log, task.ID)
 			return &wrapper.ExitError{Code: 1}
-		}), wrapper.Options{
+		}), wrapper.RunOptions{
 			Jobs: 2, FailFast: true, Targets: bearing(wrapper.Target{Max: 1}),
 			Settle: func(_ context.Context, task plan.Task, r plan.Result) plan.Result {
 				running++
@@ -433,7 +433,7 @@ func TestFailFastSettles(t *testing.T) {
 func TestSettledFailuresCountForTheTarget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := sharing("s", "s", "s", "s")
-		results, err := wrapper.Run(t.Context(), tasks, attempts("connection refused"), wrapper.Options{
+		results, err := wrapper.Run(t.Context(), tasks, attempts("connection refused"), wrapper.RunOptions{
 			Jobs: 1, FailFast: true, Backoff: soon, Targets: bearing(wrapper.Target{}),
 			Settle: func(_ context.Context, _ plan.Task, r plan.Result) plan.Result {
 				r.Class, r.Baseline = plan.ClassBaseline, &plan.Baseline{Finding: "it does"}

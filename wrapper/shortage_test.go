@@ -54,7 +54,7 @@ func TestShortagePasses(t *testing.T) {
 	for _, most := range []int{1, 3, 7} {
 		synctest.Test(t, func(t *testing.T) {
 			c := &crowd{most: most}
-			results, err := Run(t.Context(), someTasks(30), c, Options{Jobs: 20})
+			results, err := Run(t.Context(), someTasks(30), c, RunOptions{Jobs: 20})
 			for _, r := range results {
 				if !r.OK() || r.Attempts != 1 {
 					t.Errorf("%d at once: %+v", most, r)
@@ -71,7 +71,7 @@ func TestShortagePasses(t *testing.T) {
 func TestShortageStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		results, err := Run(t.Context(), someTasks(30), &crowd{}, Options{Jobs: 4, FailFast: true})
+		results, err := Run(t.Context(), someTasks(30), &crowd{}, RunOptions{Jobs: 4, FailFast: true})
 		for _, r := range results {
 			if r.Status != plan.NotRun || r.Class != plan.ClassEnvironment || r.Attempts != 0 || r.Reason != "could not be started: pipe2: too many open files" || r.Check() != nil {
 				t.Errorf("got %+v, %v", r, r.Check())
@@ -88,7 +88,7 @@ func TestShortageCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		results, _ := Run(ctx, someTasks(30), &crowd{most: 1}, Options{Jobs: 4})
+		results, _ := Run(ctx, someTasks(30), &crowd{most: 1}, RunOptions{Jobs: 4})
 		for _, r := range results {
 			if r.OK() && r.Task != "0" {
 				t.Errorf("got %+v", r)
@@ -109,7 +109,7 @@ func TestStartShortages(t *testing.T) {
 		syscall.ENOENT: plan.ClassConfig, syscall.E2BIG: plan.ClassConfig, errors.New("x"): plan.ClassConfig,
 	} {
 		p := Process{start: func(cmd *exec.Cmd) error { return &os.PathError{Op: "fork/exec", Path: cmd.Path, Err: err} }}
-		e := &executor{runner: p, masker: mask.New(nil), opts: Options{Abandon: time.Minute}, isRunCanceled: func() bool { return false }}
+		e := &executor{runner: p, masker: mask.New(nil), opts: RunOptions{Abandon: time.Minute}, isRunCanceled: func() bool { return false }}
 		r := e.runWithTimeout(t.Context(), plan.Task{ID: "a", Argv: []string{"/bin/true"}}, time.Minute, io.Discard)
 		if r.Class != want {
 			t.Errorf("%v: got %+v, want %s", err, r, want)
@@ -126,7 +126,7 @@ func TestForkAgain(t *testing.T) {
 		}
 		return cmd.Start()
 	}}
-	results, err := Run(t.Context(), []plan.Task{{ID: "a", Argv: []string{"/bin/true"}, Timeout: "1m"}}, p, Options{Logs: LogFolder{Dir: t.TempDir()}})
+	results, err := Run(t.Context(), []plan.Task{{ID: "a", Argv: []string{"/bin/true"}, Timeout: "1m"}}, p, RunOptions{Logs: LogFolder{Dir: t.TempDir()}})
 	if err != nil || !results[0].OK() || tries != 3 {
 		t.Errorf("got %+v, %v after %d tries", results[0], err, tries)
 	}

@@ -88,7 +88,7 @@ func TestTargetsAreShared(t *testing.T) {
 		u := newUse()
 		tasks := sharing("a", "a", "a", "a", "a", "b", "b", "", "", "")
 		var waits []string
-		results, err := wrapper.Run(t.Context(), tasks, u.taking(time.Minute), wrapper.Options{
+		results, err := wrapper.Run(t.Context(), tasks, u.taking(time.Minute), wrapper.RunOptions{
 			Jobs: 4, Targets: bearing(wrapper.Target{Max: 1}),
 			Observe: func(e wrapper.Event) {
 				if e.WaitsFor != "" {
@@ -132,7 +132,7 @@ func TestTargetWait(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			tasks := sharing("", "", "a", "a")
 			before := plan.Result{Task: tasks[3].ID, Status: plan.Failed, Attempts: 2, Waited: 7, TargetWait: 5}
-			results, err := wrapper.Run(t.Context(), tasks, newUse().taking(time.Minute), wrapper.Options{
+			results, err := wrapper.Run(t.Context(), tasks, newUse().taking(time.Minute), wrapper.RunOptions{
 				Jobs: 2, Targets: bearing(wrapper.Target{Max: 1}), Lease: test.lease, Before: map[string]plan.Result{before.Task: before},
 			})
 			if err != nil {
@@ -153,7 +153,7 @@ func TestTargetsHaveARate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUse()
 		tasks := sharing("a", "a", "a", "a", "a", "", "")
-		_, err := wrapper.Run(t.Context(), tasks, u.taking(10*time.Second), wrapper.Options{
+		_, err := wrapper.Run(t.Context(), tasks, u.taking(10*time.Second), wrapper.RunOptions{
 			Jobs: 3, Targets: bearing(wrapper.Target{Rate: 2, Per: time.Minute}),
 		})
 		s := time.Second
@@ -179,7 +179,7 @@ func TestTargetsAndTheEnd(t *testing.T) {
 					return nil
 				})
 				began := time.Now()
-				results, err := wrapper.Run(ctx, sharing("", "a", "a", "a"), run, wrapper.Options{
+				results, err := wrapper.Run(ctx, sharing("", "a", "a", "a"), run, wrapper.RunOptions{
 					Jobs: 2, FailFast: fast, Targets: bearing(wrapper.Target{Max: 1, Rate: 1, Per: time.Hour}), Lease: lease,
 				})
 				if err != nil || fast && time.Since(began) > 0 || time.Since(began) > time.Minute {
@@ -220,7 +220,7 @@ func TestLeasesAreWaitedFor(t *testing.T) {
 			count(all[0].Name, -1)
 			do(ctx)
 		}
-		results, err := wrapper.Run(t.Context(), sharing("a", "a", "a", "b", "", ""), u.taking(time.Minute), wrapper.Options{
+		results, err := wrapper.Run(t.Context(), sharing("a", "a", "a", "b", "", ""), u.taking(time.Minute), wrapper.RunOptions{
 			Jobs: 1, Targets: bearing(wrapper.Target{Max: 2}), Lease: lease,
 		})
 		if err != nil || most != 1 {
@@ -277,7 +277,7 @@ func TestLeasesAreLost(t *testing.T) {
 					}
 					return nil // even if it takes no notice
 				})
-				results, err := wrapper.Run(t.Context(), sharing("a"), run, wrapper.Options{
+				results, err := wrapper.Run(t.Context(), sharing("a"), run, wrapper.RunOptions{
 					Targets: bearing(wrapper.Target{Max: 1}), Lease: c.lease,
 				})
 				got := results[0]
@@ -325,7 +325,7 @@ func TestUnavailableTarget(t *testing.T) {
 					}
 					return nil
 				})
-				results, err := wrapper.Run(t.Context(), tasks, run, wrapper.Options{Jobs: 2, Targets: bearing(wrapper.Target{Max: 1})})
+				results, err := wrapper.Run(t.Context(), tasks, run, wrapper.RunOptions{Jobs: 2, Targets: bearing(wrapper.Target{Max: 1})})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -391,7 +391,7 @@ func TestTargetsHoldAlways(t *testing.T) {
 				}
 				return nil
 			})
-			opts := wrapper.Options{Jobs: 1 + r.IntN(4), Memory: 5, Targets: func(task plan.Task) []wrapper.Target { return uses[task.ID] }}
+			opts := wrapper.RunOptions{Jobs: 1 + r.IntN(4), Memory: 5, Targets: func(task plan.Task) []wrapper.Target { return uses[task.ID] }}
 			if seed%2 == 0 {
 				opts.Lease = leases.hold
 			}

@@ -5,6 +5,7 @@ import (
 
 	md "github.com/app-sre/prcheck/internal/markdown"
 	"github.com/app-sre/prcheck/internal/phrase"
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
 )
 
@@ -20,7 +21,7 @@ func (g taskGroups) listActions(rep *report.Report, before *run) []string {
 	if effects := effectsAction(rep, before); effects != "" {
 		out = append(out, effects)
 	}
-	if rep.Verdict == report.NotChecked {
+	if rep.Verdict == plan.VerdictNotChecked {
 		add(1, "**Nothing was checked**, so this does not pass: %s.", md.Escape(rep.NotChecked))
 	}
 	lasting := len(g.newFailures) + len(g.stillFailing) - g.transient
@@ -47,7 +48,7 @@ func (g taskGroups) listActions(rep *report.Report, before *run) []string {
 }
 
 // countTargets counts the unavailable targets of some tasks.
-func countTargets(tasks []report.Task) int {
+func countTargets(tasks []report.TaskResult) int {
 	names := map[string]bool{}
 	for _, t := range tasks {
 		names[t.Unavailable] = true

@@ -87,22 +87,22 @@ func (n Note) newUnplannedContent() *content {
 // title returns the verdict and the numbers of effects in one line.
 func (n Note) title(rep *report.Report) string {
 	c, sign, text := rep.Counts, "✅", ""
-	if n.verdict(rep) == report.Failed {
+	if n.verdict(rep) == plan.VerdictFailed {
 		sign = "❌"
 	}
-	if rep.Verdict == report.NotChecked {
+	if rep.Verdict == plan.VerdictNotChecked {
 		sign = "⚠️"
 	}
 	switch failed := c.Tasks - c.Passed; {
-	case rep.Verdict == report.NotChecked:
+	case rep.Verdict == plan.VerdictNotChecked:
 		text = "not checked"
-	case failed > 0 && failed == c.Tasks && rep.Verdict == report.Passed:
+	case failed > 0 && failed == c.Tasks && rep.Verdict == plan.VerdictPassed:
 		text = fmt.Sprintf("not checked, %d of %s failed without blocking", failed, phrase.Count(c.Tasks, "task"))
-	case failed > 0 && rep.Verdict == report.Passed:
+	case failed > 0 && rep.Verdict == plan.VerdictPassed:
 		text = fmt.Sprintf("passed, %d of %s failed without blocking", failed, phrase.Count(c.Tasks, "task"))
 	case failed > 0:
 		text = fmt.Sprintf("%d of %s did not pass", failed, phrase.Count(c.Tasks, "task"))
-	case rep.Verdict == report.Failed:
+	case rep.Verdict == plan.VerdictFailed:
 		text = "the results do not fit the plan"
 	case c.Tasks == 0 && c.Reused > 0:
 		text = "nothing new to check, " + phrase.Count(c.Reused, "task") + " passed before"
@@ -111,7 +111,7 @@ func (n Note) title(rep *report.Report) string {
 	default:
 		text = phrase.Count(c.Tasks, "task") + " passed"
 	}
-	if rep.Verdict == report.Passed && n.Labels.block() {
+	if rep.Verdict == plan.VerdictPassed && n.Labels.block() {
 		text = "a label is needed, " + text
 	}
 	if effects := rep.Effects.SummaryWith(bold); effects != "" {

@@ -6,6 +6,7 @@ import (
 
 	md "github.com/app-sre/prcheck/internal/markdown"
 	"github.com/app-sre/prcheck/internal/phrase"
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
 )
 
@@ -29,7 +30,7 @@ type effectsPart struct {
 
 // newEffectsPart returns the effects of a report. Its title is "" if nobody looked for
 // effects; then the list of actions says so.
-func (n Note) newEffectsPart(e report.Effects) effectsPart {
+func (n Note) newEffectsPart(e report.AllEffects) effectsPart {
 	if !e.Looked() {
 		return effectsPart{}
 	}
@@ -90,7 +91,7 @@ func effectsAction(rep *report.Report, before *run) string {
 	e := rep.Effects
 	all := rep.Counts.Tasks > 0 && rep.Counts.Passed == rep.Counts.Tasks
 	switch {
-	case e.Tasks == 0 && rep.Verdict == report.Passed:
+	case e.Tasks == 0 && rep.Verdict == plan.VerdictPassed:
 		return "- **Nothing was run:** no integration that is dry-run reads what changed."
 	case e.Tasks == 0:
 		return ""
@@ -111,7 +112,7 @@ func effectsAction(rep *report.Report, before *run) string {
 
 // effectsThen returns what the run before announced, if that is known and was something
 // else.
-func (r *run) effectsThen(now report.Effects) string {
+func (r *run) effectsThen(now report.AllEffects) string {
 	if r == nil || r.Effects == nil || *r.Effects == now.Counts {
 		return ""
 	}

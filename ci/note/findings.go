@@ -40,7 +40,7 @@ func newFindingsPart(r report.Remarked) findingsPart {
 }
 
 // findingLines returns the findings of a task as items of a list. Each begins with prefix.
-func findingLines(t report.Task, prefix string) []string {
+func findingLines(t report.TaskResult, prefix string) []string {
 	shown, rest := t.ShownFindings(maxFindings)
 	var out []string
 	for _, f := range shown {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
 )
 
@@ -30,9 +31,9 @@ func (l Labels) listActions() []string {
 func (l Labels) block() bool { return l.Asked && len(l.Needed) > 0 && (!l.Known || len(l.Missing) > 0) }
 
 // verdict returns the verdict of the check and its labels together.
-func (n Note) verdict(rep *report.Report) report.Verdict {
-	if rep.Verdict == report.Passed && n.Labels.block() {
-		return report.Failed
+func (n Note) verdict(rep *report.Report) plan.Verdict {
+	if rep.Verdict == plan.VerdictPassed && n.Labels.block() {
+		return plan.VerdictFailed
 	}
 	return rep.Verdict
 }

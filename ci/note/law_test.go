@@ -76,7 +76,7 @@ func randomNote(r *rand.Rand) note.Note {
 	}
 	for i := range r.IntN(30) {
 		d := plan.Decision{Name: fmt.Sprintf("%s%d", randomText(r), i), Decision: plan.Skip, Rung: plan.Rungs()[r.IntN(6)], Reason: randomText(r)}
-		d.Evidence = plan.Evidence{Paths: []string{randomText(r)}, Definition: []string{randomText(r)}, Fields: []string{randomText(r)}, Queries: []plan.Query{{Fields: []string{randomText(r) + "#" + randomText(r)}}}}
+		d.Evidence = plan.Evidence{Paths: []string{randomText(r)}, Definition: []string{randomText(r)}, Fields: []string{randomText(r)}, Queries: []plan.QueryDifference{{Fields: []string{randomText(r) + "#" + randomText(r)}}}}
 		for j := range r.IntN(4) {
 			id := fmt.Sprintf("%s%d-%d", randomText(r), i, j)
 			d.Decision, d.Tasks = plan.Run, append(d.Tasks, id)

@@ -99,7 +99,7 @@ func (n Note) validate(limit int) error {
 // report that failed.
 func (n Note) newReport() *report.Report {
 	if n.Plan == nil {
-		return &report.Report{Verdict: report.Failed}
+		return &report.Report{Verdict: plan.VerdictFailed}
 	}
 	rep := report.New(n.Plan, n.Results)
 	if n.Locator != nil {

@@ -51,7 +51,7 @@ func newPlan(t testing.TB, tasks int, warnings ...string) *plan.Plan {
 			task.Shard = fmt.Sprintf("account-%d", i/20)
 			task.ID += "/" + task.Shard
 			d.Decision, d.Rung, d.Reason = plan.Shards, plan.RungShards, "its desired state differs for some of its 90 keys"
-			d.Evidence.Queries = []plan.Query{{Name: "roles", Fields: []string{"/users/ana.yml#/roles/1"}}}
+			d.Evidence.Queries = []plan.QueryDifference{{Name: "roles", Fields: []string{"/users/ana.yml#/roles/1"}}}
 		}
 		d.Tasks = append(d.Tasks, task.ID)
 		p.Tasks = append(p.Tasks, task)
@@ -184,7 +184,7 @@ func newHostilePlan(t testing.TB, text string) *plan.Plan {
 		Changes: plan.Changes{Datafiles: []plan.Datafile{{Path: text, Schema: text, Kind: plan.Modified, Fields: []string{text}}}},
 		Integrations: []plan.Decision{
 			{Name: "a" + text, Decision: plan.Run, Rung: plan.RungSchema, Reason: "z" + text, Tasks: []string{text + "1", text + "2", text + "3"}, Evidence: plan.Evidence{
-				Definition: []string{text}, Fields: []string{text}, Paths: []string{text, "other"}, Queries: []plan.Query{{Fields: []string{text + "#" + text}}}}},
+				Definition: []string{text}, Fields: []string{text}, Paths: []string{text, "other"}, Queries: []plan.QueryDifference{{Fields: []string{text + "#" + text}}}}},
 			{Name: "b" + text, Decision: plan.Skip, Rung: plan.RungSchema, Reason: "y" + text},
 		},
 		Warnings: []string{text},

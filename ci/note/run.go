@@ -14,10 +14,10 @@ import (
 
 // A run is what a marker stores about one run of the check.
 type run struct {
-	Plan    string         `json:"plan"`             // the first digits of the digest of the plan
-	Commit  string         `json:"commit,omitempty"` // the first digits of the hash
-	Verdict report.Verdict `json:"verdict"`
-	Tasks   int            `json:"tasks"`
+	Plan    string       `json:"plan"`             // the first digits of the digest of the plan
+	Commit  string       `json:"commit,omitempty"` // the first digits of the hash
+	Verdict plan.Verdict `json:"verdict"`
+	Tasks   int          `json:"tasks"`
 	// Unplanned marks a run without a plan. The next run is not compared with it, but
 	// with the run before it.
 	Unplanned bool `json:"unplanned,omitempty"`
@@ -67,7 +67,7 @@ func (r *run) dropLongLists(limit int) {
 // isValid reports whether the fields that a note shows have the form in which we
 // write them.
 func (r run) isValid() bool {
-	return digestPattern.MatchString(r.Plan) && digestPattern.MatchString(r.Commit) && r.Tasks >= 0 && (r.Effects == nil || r.Effects.IsValid()) && (r.Verdict == report.Passed || r.Verdict == report.Failed || r.Verdict == report.NotChecked)
+	return digestPattern.MatchString(r.Plan) && digestPattern.MatchString(r.Commit) && r.Tasks >= 0 && (r.Effects == nil || r.Effects.IsValid()) && (r.Verdict == plan.VerdictPassed || r.Verdict == plan.VerdictFailed || r.Verdict == plan.VerdictNotChecked)
 }
 
 // failedHashes returns the hashes of the tasks that failed in this run, and whether
@@ -108,7 +108,7 @@ func (r *run) markdownName() string {
 
 // endVerb returns how a run ended, as a verb: "passed", "failed" or "was not checked".
 func (r *run) endVerb() string {
-	if r.Verdict == report.NotChecked {
+	if r.Verdict == plan.VerdictNotChecked {
 		return "was not checked"
 	}
 	return string(r.Verdict)

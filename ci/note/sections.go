@@ -48,7 +48,7 @@ func (n Note) newSections(g taskGroups) []section {
 	var out []section
 	for _, list := range []struct {
 		title, intro string
-		tasks        []report.Task
+		tasks        []report.TaskResult
 	}{
 		{newTitle, "", g.newFailures},
 		{"Still failing", "", g.stillFailing},
@@ -64,7 +64,7 @@ func (n Note) newSections(g taskGroups) []section {
 }
 
 // outageTitle returns the title of a list of tasks whose targets were unavailable.
-func outageTitle(tasks []report.Task) string {
+func outageTitle(tasks []report.TaskResult) string {
 	for _, t := range tasks {
 		if t.Unavailable != tasks[0].Unavailable {
 			return "Not checked: targets unavailable"
@@ -78,10 +78,10 @@ func outageTitle(tasks []report.Task) string {
 
 // newSection returns a list of tasks, grouped by the cause of their failure. Tasks
 // that may pass when tried again come last.
-func (n Note) newSection(title, intro string, tasks []report.Task) section {
+func (n Note) newSection(title, intro string, tasks []report.TaskResult) section {
 	s := section{title: fmt.Sprintf("#### %s (%d)", title, len(tasks)), intro: intro, tasks: len(tasks)}
 	tasks = slices.Clone(tasks)
-	slices.SortStableFunc(tasks, func(a, b report.Task) int { return retryRank(a) - retryRank(b) })
+	slices.SortStableFunc(tasks, func(a, b report.TaskResult) int { return retryRank(a) - retryRank(b) })
 	for i, group := range report.GroupFailures(tasks) {
 		if i < maxEntries {
 			s.entries = append(s.entries, n.newEntry(group[0], len(group)-1))
@@ -96,7 +96,7 @@ func (n Note) newSection(title, intro string, tasks []report.Task) section {
 }
 
 // retryRank returns 1 for a task that may pass when tried again, else 0.
-func retryRank(t report.Task) int {
+func retryRank(t report.TaskResult) int {
 	if t.Class == plan.ClassTransient {
 		return 1
 	}
@@ -105,7 +105,7 @@ func retryRank(t report.Task) int {
 
 // newEntry returns the entry of a task. Alike is the number of further tasks with
 // the same cause.
-func (n Note) newEntry(t report.Task, alike int) entry {
+func (n Note) newEntry(t report.TaskResult, alike int) entry {
 	e := entry{head: "**" + showName(t.Task) + "**"}
 	if alike > 0 {
 		e.head += fmt.Sprintf(" and %d more", alike)
@@ -147,7 +147,7 @@ func (n Note) newEntry(t report.Task, alike int) entry {
 
 // logLink returns a link to the log of a task, or the path of the log if there is
 // no link. It returns "" for a task that never started.
-func (n Note) logLink(t report.Task) string {
+func (n Note) logLink(t report.TaskResult) string {
 	if n.Links.Log != nil && (t.Attempts > 0 || t.Log != "") {
 		if to := newLink("log", n.Links.Log(t.Task)); to != "" {
 			return to

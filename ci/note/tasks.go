@@ -35,12 +35,12 @@ func classify(r plan.Result) taskKind {
 // is in the order of the plan.
 type taskGroups struct {
 	compared     bool // whether it is known which tasks failed in the run before
-	newFailures  []report.Task
-	stillFailing []report.Task
-	unanswered   []report.Task
-	unchecked    []report.Task
-	baseline     []report.Task
-	fixed        []report.Task
+	newFailures  []report.TaskResult
+	stillFailing []report.TaskResult
+	unanswered   []report.TaskResult
+	unchecked    []report.TaskResult
+	baseline     []report.TaskResult
+	fixed        []report.TaskResult
 	vanished     int // tasks that failed before and are not in the plan any more
 	transient    int // failures that may pass when tried again, new or not
 	newTransient int // new failures that may pass when tried again
@@ -76,7 +76,7 @@ func groupTasks(rep *report.Report, before *run) taskGroups {
 
 // addFailure adds a failure. FailedBefore says whether the task failed in the run
 // before, too.
-func (g *taskGroups) addFailure(t report.Task, failedBefore bool) {
+func (g *taskGroups) addFailure(t report.TaskResult, failedBefore bool) {
 	if failedBefore {
 		g.stillFailing = append(g.stillFailing, t)
 	} else {

@@ -27,7 +27,7 @@ func showName(text string) string {
 
 // describeResult returns how a task ended in a few words, such as "failed: exit
 // code 3".
-func describeResult(t report.Task) string {
+func describeResult(t report.TaskResult) string {
 	text := strings.ReplaceAll(string(t.Status), "_", " ")
 	switch {
 	case t.Reason == "" || t.Reason == text:

@@ -82,8 +82,8 @@ func refTo(path string) datafile { return datafile{"$ref": path} }
 // readExample reads the types, the environment and the settings of examples/integrations.
 func (in *installation) readExample(t *testing.T) {
 	t.Helper()
-	section := func(dir string) bundler.Section {
-		return bundler.Section{Tree: bundler.Folder("../../examples/integrations"), Dir: dir, Shown: dir, Optional: dir == "resources"}
+	section := func(dir string) bundler.TreePart {
+		return bundler.TreePart{Tree: bundler.Folder("../../examples/integrations"), Dir: dir, Shown: dir, Optional: dir == "resources"}
 	}
 	made, problems, err := bundler.Make(t.Context(), bundler.Input{
 		Data: section("data"), Resources: section("resources"), Schemas: section("schemas"), GraphQL: section("graphql-schemas/schema.yml"),

@@ -40,7 +40,7 @@ type shelf struct{ dir string }
 
 // native returns the integration of the things that a query names. A thing of size 0 must go.
 func (s shelf) native(name, query, pointer string) integration.Native {
-	return native.Make(native.Integration{
+	return native.Make(native.Recipe{
 		Name: name, Class: reconcile.Listing,
 		Desired: func(ctx context.Context, ask integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
 			raw, err := ask(ctx, query, nil)

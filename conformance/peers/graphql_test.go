@@ -45,7 +45,7 @@ func newServed(t *testing.T) *served {
 	}
 	s := &served{server.NewHub(server.HubOptions{}), "http://" + listener.Addr().String(), "", map[string]string{}}
 	if *address != "" {
-		at, err := live.ParseHost(*address, live.Options{})
+		at, err := live.ParseHost(*address, live.Access{})
 		if err != nil {
 			t.Fatalf("-server: %v", err)
 		}

@@ -10,8 +10,8 @@ import (
 // bundleOf returns the bundle of the checkout in a folder as JSON.
 func bundleOf(t *testing.T, folder string) []byte {
 	t.Helper()
-	section := func(dir string) bundler.Section {
-		return bundler.Section{Tree: bundler.Folder(folder), Dir: dir, Shown: dir}
+	section := func(dir string) bundler.TreePart {
+		return bundler.TreePart{Tree: bundler.Folder(folder), Dir: dir, Shown: dir}
 	}
 	made, problems, err := bundler.Make(t.Context(), bundler.Input{
 		Data: section("data"), Resources: section("resources"), Schemas: section("schemas"),

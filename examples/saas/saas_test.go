@@ -15,8 +15,8 @@ import (
 // open returns the bundle of the checkout in a folder.
 func open(t *testing.T, folder string) []byte {
 	t.Helper()
-	section := func(dir string) bundler.Section {
-		return bundler.Section{Tree: bundler.Folder(folder), Dir: dir, Shown: dir, Optional: dir == "resources"}
+	section := func(dir string) bundler.TreePart {
+		return bundler.TreePart{Tree: bundler.Folder(folder), Dir: dir, Shown: dir, Optional: dir == "resources"}
 	}
 	made, problems, err := bundler.Make(t.Context(), bundler.Input{
 		Data: section("data"), Resources: section("resources"), Schemas: section("schemas"), GraphQL: section("graphql-schemas/schema.yml"),

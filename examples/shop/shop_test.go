@@ -70,7 +70,7 @@ func TestPrograms(t *testing.T) {
 }
 
 // schemas returns the schemas that an integration may read.
-func schemas(t *testing.T, b *bundle.Bundle, name string) []bundle.Schema {
+func schemas(t *testing.T, b *bundle.Bundle, name string) []bundle.SchemaPath {
 	t.Helper()
 	all, err := integration.List(b, nil)
 	if err != nil {

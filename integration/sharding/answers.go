@@ -13,7 +13,7 @@ import (
 
 // Answers are the objects of the strategies that were asked for. They are a [Source] for those
 // who cannot read the bundle: native integrations have queries only.
-type Answers map[settings.Strategy][]Object
+type Answers map[settings.Strategy][]ShardObject
 
 // Ask asks for the objects of strategies. An answer that lacks a list is an error. The
 // definition of the integration that asks must allow the schemas of the objects.
@@ -35,16 +35,16 @@ func Ask(ctx context.Context, query integration.QueryFunc, strategies ...setting
 		if err != nil {
 			return nil, fmt.Errorf("asking for the shards of the strategy %s: %w", s, err)
 		}
-		out[s] = make([]Object, len(objects))
+		out[s] = make([]ShardObject, len(objects))
 		for i, o := range objects {
-			out[s][i] = Object{bundle.Path(o.String("path")), o}
+			out[s][i] = ShardObject{bundle.Path(o.String("path")), o}
 		}
 	}
 	return out, nil
 }
 
 // Objects implements [Source].
-func (a Answers) Objects(s settings.Strategy) ([]Object, error) {
+func (a Answers) Objects(s settings.Strategy) ([]ShardObject, error) {
 	objects, ok := a[s]
 	if !ok {
 		return nil, fmt.Errorf("nobody asked for the objects of the strategy %s", s)

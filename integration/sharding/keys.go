@@ -13,13 +13,13 @@ import (
 // A strategyRow describes a strategy: the objects that are shards, and how their keys are
 // passed on. The zero row belongs to the static strategy, which has no objects.
 type strategyRow struct {
-	schema         bundle.Schema // schema of the objects
-	root           string        // field of GraphQL that lists the objects
-	key            string        // field that holds the key of an object
-	option         string        // option of the integration that takes a key
-	cannotDisable  bool          // whether objects cannot disable integrations
-	lowerCaseNames bool          // whether names of processes are in lower case
-	divisible      bool          // whether an object may have static shards of its own
+	schema         bundle.SchemaPath // schema of the objects
+	root           string            // field of GraphQL that lists the objects
+	key            string            // field that holds the key of an object
+	option         string            // option of the integration that takes a key
+	cannotDisable  bool              // whether objects cannot disable integrations
+	lowerCaseNames bool              // whether names of processes are in lower case
+	divisible      bool              // whether an object may have static shards of its own
 }
 
 // strategyTable has the strategies that a definition can name.
@@ -38,7 +38,7 @@ func KeyOption(s settings.Strategy) string { return strategyTable[s].option }
 type shard struct{ key, name string }
 
 // listShards returns the shards that an integration has among objects, sorted by key.
-func (r strategyRow) listShards(integration string, objects []Object) ([]shard, error) {
+func (r strategyRow) listShards(integration string, objects []ShardObject) ([]shard, error) {
 	var list []shard
 	for _, o := range objects {
 		if !r.cannotDisable && disablesIntegration(o.Fields, integration) {

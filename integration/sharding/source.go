@@ -8,13 +8,13 @@ import (
 // A Source has the objects by which integrations are divided.
 type Source interface {
 	// Objects returns the objects of a strategy: accounts, clusters or organizations.
-	Objects(s settings.Strategy) ([]Object, error)
+	Objects(s settings.Strategy) ([]ShardObject, error)
 	// Follow returns the object to which the shard of an override leads.
 	Follow(shard *bundle.Object) (*bundle.Object, bool)
 }
 
-// An Object is an account, a cluster or an organization.
-type Object struct {
+// A ShardObject is an account, a cluster or an organization.
+type ShardObject struct {
 	Path   bundle.Path // of its datafile
 	Fields *bundle.Object
 }
@@ -25,10 +25,10 @@ func InBundle(b *bundle.Bundle) Source { return inBundle{b} }
 type inBundle struct{ *bundle.Bundle }
 
 // Objects implements [Source].
-func (b inBundle) Objects(s settings.Strategy) ([]Object, error) {
-	var out []Object
+func (b inBundle) Objects(s settings.Strategy) ([]ShardObject, error) {
+	var out []ShardObject
 	for _, f := range b.BySchema(strategyTable[s].schema) {
-		out = append(out, Object{f.Path, f.Object()})
+		out = append(out, ShardObject{f.Path, f.Object()})
 	}
 	return out, nil
 }

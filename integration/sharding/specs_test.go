@@ -104,7 +104,7 @@ func TestOldStrategy(t *testing.T) {
 // A broken source cannot list objects.
 type broken struct{ sharding.Source }
 
-func (broken) Objects(settings.Strategy) ([]sharding.Object, error) {
+func (broken) Objects(settings.Strategy) ([]sharding.ShardObject, error) {
 	return nil, errors.New("half of the answer is missing")
 }
 

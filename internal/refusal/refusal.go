@@ -20,8 +20,8 @@ const (
 	Foreign
 )
 
-// A Status is what an API server says with 403.
-type Status struct {
+// A Denial is what an API server says with 403.
+type Denial struct {
 	Message string
 	Causes  []string // the reasons of its causes
 	Reads   bool     // the request only reads
@@ -34,7 +34,7 @@ var deniedVerb = lazyregexp.New(`(?i)\buser ".*" cannot \S+ (resource|path) "`)
 var quotaWords = []string{"exceeded quota: ", "failed quota: ", "status unknown for quota: ", "insufficient quota to "}
 
 // Of returns why an API server forbids a request. Reads are forbidden by roles alone.
-func Of(s Status) Refusal {
+func Of(s Denial) Refusal {
 	says := func(words string) bool { return strings.Contains(s.Message, words) }
 	switch {
 	case slices.Contains(s.Causes, "NamespaceTerminating"):

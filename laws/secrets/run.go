@@ -95,7 +95,7 @@ func (p prepared) run(ctx context.Context, folder string, value func(name string
 	list := natives.List(p.kind.services(p.scene, w))
 	out := outcome{said: map[string]string{}, findings: map[string]int{}}
 	if p.isApplied {
-		p.round(ctx, list, store, read, &out, rounds.Options{Writes: true, Workers: 1, Wait: time.Minute})
+		p.round(ctx, list, store, read, &out, rounds.Orders{Writes: true, Workers: 1, Wait: time.Minute})
 		out = outcome{said: map[string]string{}, findings: map[string]int{}}
 		w.forget()
 	}
@@ -107,7 +107,7 @@ func (p prepared) run(ctx context.Context, folder string, value func(name string
 		return out, err
 	}
 	if p.isLoop {
-		p.round(ctx, list, store, read, &out, rounds.Options{Workers: 2})
+		p.round(ctx, list, store, read, &out, rounds.Orders{Workers: 2})
 	} else if err := p.check(ctx, integration.DryRunners(list), store, read, folder, &out); err != nil {
 		return out, err
 	}
@@ -178,7 +178,7 @@ func (p prepared) check(ctx context.Context, list []integration.DryRunner, store
 	results, err := runner.Run(ctx, runner.Input{
 		Plan: p.plan, Base: p.base, Head: p.head, Settings: p.settings, Natives: list, State: store, Getenv: read.getenv, Folder: folder,
 		Connect: func(s *settings.Settings, learn func(string)) func(string) launch.Systems {
-			all := systems.New(systems.Options{Settings: s, Getenv: read.getenv, Learn: learn})
+			all := systems.New(systems.Sources{Settings: s, Getenv: read.getenv, Learn: learn})
 			return func(name string) launch.Systems { return all.For(name) }
 		},
 	}, runner.Options{Jobs: 1, Logs: filepath.Join(folder, "logs"), Temp: folder, Notes: &notes, Backoff: func(time.Duration) time.Duration { return 0 }})
@@ -236,7 +236,7 @@ func timeless(r *plan.Results) {
 }
 
 // round makes a round as reconciler run does: of base if it writes, else of head.
-func (p prepared) round(ctx context.Context, list []integration.Native, store state.Store, read *reading, out *outcome, opts rounds.Options) {
+func (p prepared) round(ctx context.Context, list []integration.Native, store state.Store, read *reading, out *outcome, opts rounds.Orders) {
 	of := p.head
 	if opts.Writes {
 		of = p.base
@@ -247,7 +247,7 @@ func (p prepared) round(ctx context.Context, list []integration.Native, store st
 		Settings: func(context.Context) (*settings.Settings, error) { return p.settings, nil },
 		Data:     data{of},
 		Connect: func(s *settings.Settings, learn func(string)) rounds.Systems {
-			return recorder{writers.Of(systems.New(systems.Options{Settings: s, Getenv: read.getenv, Learn: learn}).For(p.native)), current.Load()}
+			return recorder{writers.Of(systems.New(systems.Sources{Settings: s, Getenv: read.getenv, Learn: learn}).For(p.native)), current.Load()}
 		},
 	}, opts)
 	rep := r.Round(ctx)
@@ -264,7 +264,7 @@ type data struct{ of *bundle.Bundle }
 
 // Open implements [rounds.Source].
 func (d data) Open(_ context.Context, rules *settings.Settings) (*rounds.Data, error) {
-	queries, err := launch.Environment{Head: d.of, Settings: rules}.Queries()
+	queries, err := launch.Equipment{Head: d.of, Settings: rules}.Queries()
 	if err != nil {
 		return nil, err
 	}

@@ -47,8 +47,8 @@ func example(ctx context.Context, name string) (*world, error) {
 		return nil, err
 	}
 	tree := bundler.Folder(filepath.Join(top, "examples", name))
-	section := func(dir string) bundler.Section {
-		return bundler.Section{Tree: tree, Dir: dir, Shown: dir, Optional: dir == "resources"}
+	section := func(dir string) bundler.TreePart {
+		return bundler.TreePart{Tree: tree, Dir: dir, Shown: dir, Optional: dir == "resources"}
 	}
 	made, problems, err := bundler.Make(ctx, bundler.Input{
 		Data: section("data"), Resources: section("resources"), Schemas: section("schemas"), GraphQL: section("graphql-schemas/schema.yml"),

@@ -45,7 +45,7 @@ func With(o Options) integration.Native {
 	}
 	g := &generic{Options: o, reads: &rest.Throttle{}}
 	g.reader = &cloud.Reader{Families: o.Families, Hooks: o.Hooks}
-	return native.Make(native.Integration{
+	return native.Make(native.Recipe{
 		Name: Name, Class: reconcile.Knowing, Offline: true,
 		Desired: g.desired, Complete: g.complete, Current: g.current, Compare: compare, Remembers: remembers, Doer: g.doer, Check: g.check, Replaces: replaces, Describe: g.describe, Try: g.try, Hidden: g.hidden, UsesHosts: g.usesHosts,
 		CheckSettings: func(own settings.Own) error {

@@ -164,7 +164,7 @@ func refusalOf(s *status, reads bool) refusal.Refusal {
 	if s == nil {
 		return refusal.Foreign
 	}
-	told := refusal.Status{Message: s.Message, Reads: reads}
+	told := refusal.Denial{Message: s.Message, Reads: reads}
 	for _, c := range s.Details.Causes {
 		told.Causes = append(told.Causes, c.Reason)
 	}

@@ -17,9 +17,9 @@ const Name = "integrations-manager"
 func New() integration.Native { return native.Make(parts()) }
 
 // parts returns what the native is made of.
-func parts() native.Integration {
+func parts() native.Recipe {
 	refs := &resolver{}
-	return native.Integration{
+	return native.Recipe{
 		Name: Name, Class: reconcile.Listing, Offline: true,
 		Desired: func(ctx context.Context, query integration.QueryFunc, it settings.Integration) (native.Desired, error) {
 			refs.forget() // a run begins

@@ -183,7 +183,7 @@ func (v *view) stop(ctx context.Context, act integration.Actors, old []*manifest
 	if err != nil {
 		return err
 	}
-	d := manifests.Doer{Writer: writer, Options: v.options, Limit: v.settings.patience(), Pause: firstPause}
+	d := manifests.Applier{Writer: writer, Options: v.options, Limit: v.settings.patience(), Pause: firstPause}
 	for _, l := range old {
 		end := scaleDown
 		if taken[v.key(l.Kind, l.Name)] {
@@ -215,18 +215,18 @@ func (v *view) stop(ctx context.Context, act integration.Actors, old []*manifest
 const maxConflicts = 5
 
 // scaleDown takes all replicas of a process that is ours.
-func scaleDown(ctx context.Context, d manifests.Doer, l *manifests.Live) error {
+func scaleDown(ctx context.Context, d manifests.Applier, l *manifests.Live) error {
 	return again(ctx, d, l, func(l *manifests.Live) error { return d.Scale(ctx, l, 0) })
 }
 
 // removeFirst deletes an object that is ours, and waits until it and its pods are gone.
-func removeFirst(ctx context.Context, d manifests.Doer, l *manifests.Live) error {
+func removeFirst(ctx context.Context, d manifests.Applier, l *manifests.Live) error {
 	return again(ctx, d, l, func(l *manifests.Live) error { return d.RemoveAndWait(ctx, l) })
 }
 
 // again does something to an object that is ours. The status of an object changes all the time, so it
 // is read again if somebody was faster.
-func again(ctx context.Context, d manifests.Doer, l *manifests.Live, do func(*manifests.Live) error) error {
+func again(ctx context.Context, d manifests.Applier, l *manifests.Live, do func(*manifests.Live) error) error {
 	was, err := l, error(nil)
 	for range maxConflicts {
 		switch {

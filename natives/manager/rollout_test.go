@@ -357,7 +357,7 @@ func TestAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := manifests.Doer{Writer: w, Options: manifests.Options{Manager: "prcheck-" + Name}}
+	d := manifests.Applier{Writer: w, Options: manifests.Options{Manager: "prcheck-" + Name}}
 	for name, change := range map[string]func(at string){
 		"another caller": func(at string) {
 			s.cluster.Edit(t, "kubectl", at, func(o map[string]any) {

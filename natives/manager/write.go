@@ -13,7 +13,7 @@ import (
 // A doer reads and writes single objects of a namespace.
 type doer struct {
 	*view
-	objects manifests.Doer
+	objects manifests.Applier
 }
 
 // newDoer returns what reads and writes the objects of a part.
@@ -26,7 +26,7 @@ func newDoer(ctx context.Context, env integration.Environment, act integration.A
 	if err != nil {
 		return nil, err
 	}
-	return doer{v, manifests.Doer{Writer: writer, Options: v.options, Limit: v.settings.patience()}}, nil
+	return doer{v, manifests.Applier{Writer: writer, Options: v.options, Limit: v.settings.patience()}}, nil
 }
 
 // Read implements [reconcile.Doer]. An object that no entry names and that is not ours is as if it

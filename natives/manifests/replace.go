@@ -27,7 +27,7 @@ var (
 //
 // Claims grow before anything is deleted: a storage class that does not let them grow refuses
 // while everything still runs.
-func (d Doer) Replace(ctx context.Context, want Object, fresh *Live, mark reconcile.Mark) error {
+func (d Applier) Replace(ctx context.Context, want Object, fresh *Live, mark reconcile.Mark) error {
 	diff, err := Diff(want, fresh, d.Options)
 	switch {
 	case err != nil:
@@ -58,7 +58,7 @@ func (d Doer) Replace(ctx context.Context, want Object, fresh *Live, mark reconc
 
 // RemoveAndWait deletes an object, and waits until it and its pods are gone: another object takes its
 // place.
-func (d Doer) RemoveAndWait(ctx context.Context, fresh *Live) error {
+func (d Applier) RemoveAndWait(ctx context.Context, fresh *Live) error {
 	if !fresh.Deletable() {
 		return errors.New("it has an owner, or no field of it is ours: it is not deleted")
 	}
@@ -66,7 +66,7 @@ func (d Doer) RemoveAndWait(ctx context.Context, fresh *Live) error {
 }
 
 // removeAndWait deletes an object, and waits until it is gone, with its pods unless they stay.
-func (d Doer) removeAndWait(ctx context.Context, fresh *Live, dependents integration.Propagation) error {
+func (d Applier) removeAndWait(ctx context.Context, fresh *Live, dependents integration.Propagation) error {
 	var pods []Pod
 	if dependents != integration.Orphan {
 		var err error
@@ -82,7 +82,7 @@ func (d Doer) removeAndWait(ctx context.Context, fresh *Live, dependents integra
 }
 
 // Pods returns the pods of a Deployment or StatefulSet.
-func (d Doer) Pods(ctx context.Context, is *Live) ([]Pod, error) {
+func (d Applier) Pods(ctx context.Context, is *Live) ([]Pod, error) {
 	var sets []json.RawMessage
 	var err error
 	switch is.Kind {
@@ -116,7 +116,7 @@ func selector(o Object) string {
 }
 
 // waitUntilGone waits until a deleted object and pods of it are gone.
-func (d Doer) waitUntilGone(ctx context.Context, was *Live, pods []Pod) error {
+func (d Applier) waitUntilGone(ctx context.Context, was *Live, pods []Pod) error {
 	limit, pause := d.Limit, d.Pause
 	if limit <= 0 {
 		limit = goneLimit
@@ -140,7 +140,7 @@ func (d Doer) waitUntilGone(ctx context.Context, was *Live, pods []Pod) error {
 }
 
 // isGone reports whether an object and pods of it are gone.
-func (d Doer) isGone(ctx context.Context, was *Live, pods []Pod) (bool, error) {
+func (d Applier) isGone(ctx context.Context, was *Live, pods []Pod) (bool, error) {
 	is, err := d.Read(ctx, was.Kind, was.Namespace, was.Name)
 	switch {
 	case err != nil:
@@ -171,7 +171,7 @@ func (d Doer) isGone(ctx context.Context, was *Live, pods []Pod) (bool, error) {
 
 // growClaims makes the claims of a StatefulSet as large as its manifest says. Those that are
 // large enough stay as they are. A server lets only claims grow that have a volume.
-func (d Doer) growClaims(ctx context.Context, want Object, is *Live) error {
+func (d Applier) growClaims(ctx context.Context, want Object, is *Live) error {
 	templates := claimsOf(want)
 	if is.Kind != StatefulSet || len(templates) == 0 {
 		return nil
@@ -198,7 +198,7 @@ func (d Doer) growClaims(ctx context.Context, want Object, is *Live) error {
 }
 
 // growClaim makes a claim larger.
-func (d Doer) growClaim(ctx context.Context, o Object, namespace, storage string) error {
+func (d Applier) growClaim(ctx context.Context, o Object, namespace, storage string) error {
 	name := text(at(o, "metadata", "name"))
 	if text(at(o, "status", "phase")) != "Bound" {
 		return reconcile.Transient(fmt.Errorf("the claim %.100s must grow to %.20s and has no volume yet: the next run tries again; "+
@@ -219,7 +219,7 @@ func (d Doer) growClaim(ctx context.Context, o Object, namespace, storage string
 // adaptToOrphans returns the manifest that is right for pods that a StatefulSet of this name left
 // behind, when a run was killed between its deletion and its creation: without the label of
 // [InstanceLabel] if they do not have it, or else they would be in the way for ever.
-func (d Doer) adaptToOrphans(ctx context.Context, of Kind, namespace string, want Object) (Object, error) {
+func (d Applier) adaptToOrphans(ctx context.Context, of Kind, namespace string, want Object) (Object, error) {
 	name := text(at(want, "metadata", "name"))
 	labels := texts(at(want, "spec", "selector", "matchLabels"))
 	if of != StatefulSet || labels[InstanceLabel] == "" || d.Options.MigrateSelector || d.Options.AsWritten {

@@ -89,24 +89,26 @@ func TestClaimWithoutVolume(t *testing.T) {
 
 // A write of what somebody else has changed since the reading is a conflict, and writes nothing.
 func TestWritesAreConditional(t *testing.T) {
-	for name, write := range map[string]func(d manifests.Doer, want manifests.Object, is *manifests.Live) error{
-		"update": func(d manifests.Doer, want manifests.Object, is *manifests.Live) error {
+	for name, write := range map[string]func(d manifests.Applier, want manifests.Object, is *manifests.Live) error{
+		"update": func(d manifests.Applier, want manifests.Object, is *manifests.Live) error {
 			container(want)["image"] = "quay.io/x:2"
 			return d.Update(t.Context(), want, is, mark)
 		},
-		"mark": func(d manifests.Doer, _ manifests.Object, is *manifests.Live) error {
+		"mark": func(d manifests.Applier, _ manifests.Object, is *manifests.Live) error {
 			return d.Mark(t.Context(), is, reconcile.Mark{Integration: "integrations-manager", Caller: "new"})
 		},
-		"scale": func(d manifests.Doer, _ manifests.Object, is *manifests.Live) error {
+		"scale": func(d manifests.Applier, _ manifests.Object, is *manifests.Live) error {
 			return d.Scale(t.Context(), is, 0)
 		},
-		"remove": func(d manifests.Doer, _ manifests.Object, is *manifests.Live) error { return d.Remove(t.Context(), is) },
-		"replace": func(d manifests.Doer, want manifests.Object, is *manifests.Live) error {
+		"remove": func(d manifests.Applier, _ manifests.Object, is *manifests.Live) error {
+			return d.Remove(t.Context(), is)
+		},
+		"replace": func(d manifests.Applier, want manifests.Object, is *manifests.Live) error {
 			d.Options.MigrateSelector = true
 			setAt(want, []string{"spec", "selector", "matchLabels", "x"}, "y")
 			return d.Replace(t.Context(), want, is, mark)
 		},
-		"create": func(d manifests.Doer, want manifests.Object, _ *manifests.Live) error {
+		"create": func(d manifests.Applier, want manifests.Object, _ *manifests.Live) error {
 			return d.Create(t.Context(), kindOf(want), "n", want, mark)
 		},
 	} {

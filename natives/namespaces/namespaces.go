@@ -16,7 +16,7 @@ const Name = "namespaces"
 
 // New returns the native integration.
 func New() integration.Native {
-	return native.Make(native.Integration{
+	return native.Make(native.Recipe{
 		Name: Name, Class: reconcile.Blind,
 		Desired: desired, Current: current, Compare: compare, Doer: newDoer,
 		CheckSettings: func(own settings.Own) error {

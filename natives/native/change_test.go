@@ -107,7 +107,7 @@ func TestHostileKeys(t *testing.T) {
 
 // A system without conditional writes is told.
 func TestUnconditional(t *testing.T) {
-	n := native.Make(native.Integration{Name: "x", Unconditional: true, Desired: func(context.Context, integration.QueryFunc, settings.Integration) (native.Desired, error) {
+	n := native.Make(native.Recipe{Name: "x", Unconditional: true, Desired: func(context.Context, integration.QueryFunc, settings.Integration) (native.Desired, error) {
 		return native.Desired{Parts: []native.Part{{Skip: "it is switched off"}}}, nil
 	}})
 	var codes []string
@@ -127,7 +127,7 @@ func TestBodyIsCompared(t *testing.T) {
 	for name, body := range map[string]any{
 		"unexported": hidden{1}, "left out": inner{1, 2}, "in a list": []any{inner{}}, "in a map": map[string]*hidden{"x": {1}}, "behind a pointer": &inner{},
 	} {
-		n := native.Make(native.Integration{Name: "x", Desired: func(context.Context, integration.QueryFunc, settings.Integration) (native.Desired, error) {
+		n := native.Make(native.Recipe{Name: "x", Desired: func(context.Context, integration.QueryFunc, settings.Integration) (native.Desired, error) {
 			return native.Desired{Parts: []native.Part{{Items: []reconcile.Item{{Key: "k", Body: body}}}}}, nil
 		}})
 		_, err := n.(integration.Stater).DesiredState(t.Context(), nil, settings.Integration{})

@@ -108,7 +108,7 @@ func TestDataTellWhatTargetsTell(t *testing.T) {
 		want := missing(live, pending)
 		told, deletions = told+len(want), deletions+len(onlyDeletions(want))
 
-		s.with = func(i *native.Integration) {
+		s.with = func(i *native.Recipe) {
 			i.Offline = true
 			i.Current = func(context.Context, integration.Environment, native.Part) (native.Current, error) {
 				return native.Current{}, errors.New("nobody answers")
@@ -165,7 +165,7 @@ func TestDeletionsByTheData(t *testing.T) {
 		"replaced":     {part{Items: []item{{Key: "a", Body: "x"}}}, part{Items: []item{{Key: "a", Body: "destroy"}}}, "delete a"},
 	} {
 		sides := map[string]part{"base": c.base, "head": c.head}
-		s := &shelf{with: func(i *native.Integration) {
+		s := &shelf{with: func(i *native.Recipe) {
 			i.Class, i.Offline = reconcile.Knowing, true // without a state nobody can be asked
 			i.Replaces = func(_, head item) bool { return head.Body == "destroy" }
 			i.Desired = func(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
@@ -185,7 +185,7 @@ func TestDeletionsByTheData(t *testing.T) {
 // What could not be read at a target that was asked is told by the data, with each kind of effect.
 func TestUnreadThingsAreToldByTheData(t *testing.T) {
 	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
-	s.with = func(i *native.Integration) {
+	s.with = func(i *native.Recipe) {
 		i.Offline = true
 		i.Current = func(context.Context, integration.Environment, native.Part) (native.Current, error) {
 			gone := errors.New("nobody answers")
@@ -217,7 +217,7 @@ func TestPartsThatMayLoseThings(t *testing.T) {
 		"gone, and no longer left out": {reconcile.Listing, part{Skip: "it is disabled", Items: []item{{Key: "a", Delete: true}}}, part{Target: "new"}, "delete a, drift north, removed north"},
 	} {
 		sides := map[string]part{"base": c.base, "head": c.head}
-		s := &shelf{with: func(i *native.Integration) {
+		s := &shelf{with: func(i *native.Recipe) {
 			i.Class, i.Offline = c.class, true
 			i.Desired = func(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
 				raw, err := query(ctx, "", nil)

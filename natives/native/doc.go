@@ -3,7 +3,7 @@
 // integration: the dry run, the desired state that can prove that nothing is to do, shards,
 // owners, the gate on deletions, the order, and the memory of what was made.
 //
-// See [Integration], and docs/natives.md for a complete integration on one page.
+// See [Recipe], and docs/natives.md for a complete integration on one page.
 //
 //   - A dry run and a run make their plans by the same code ([reconcile.Make]). A dry run
 //     gets nothing that writes.

@@ -26,7 +26,7 @@ type warehouse struct {
 
 // New returns the integration: one warehouse at a service for each warehouse of the data.
 func New(service string) integration.Native {
-	return native.Make(native.Integration{
+	return native.Make(native.Recipe{
 		Name:  "warehouse-shelves",
 		Class: reconcile.Listing, // the service lists everything, with the marks
 		// What the data say. Only answers count: no clock, no file, no service.

@@ -43,7 +43,7 @@ func TestComplete(t *testing.T) {
 		}, "change a", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &shelf{things: map[reconcile.Key]reconcile.Thing{}, with: func(i *native.Integration) {
+			s := &shelf{things: map[reconcile.Key]reconcile.Thing{}, with: func(i *native.Recipe) {
 				current := i.Current
 				i.Complete = func(_ context.Context, _ integration.Environment, p native.Part) (native.Part, error) {
 					p.Items = slices.Clone(p.Items)
@@ -70,7 +70,7 @@ func TestComplete(t *testing.T) {
 func TestSettle(t *testing.T) {
 	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
 	s.put("north-old", bookOf("north"))
-	s.with = func(i *native.Integration) {
+	s.with = func(i *native.Recipe) {
 		i.Settle = func(_ context.Context, _ integration.Environment, p native.Part, done []reconcile.Step) map[reconcile.Key]error {
 			if _, isThere := s.things["north-old"]; !isThere || p.Shard != "north" || len(done) != 2 {
 				t.Errorf("called for %q with %d steps, when %v is there", p.Shard, len(done), s.things)
@@ -94,7 +94,7 @@ func TestKeptThings(t *testing.T) {
 	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
 	s.put("north-1", bookOf("north"))
 	s.put("north-2", bookOf("north"))
-	s.with = func(i *native.Integration) {
+	s.with = func(i *native.Recipe) {
 		current := i.Current
 		i.Current = func(ctx context.Context, env integration.Environment, p native.Part) (native.Current, error) {
 			c, err := current(ctx, env, p)
@@ -127,7 +127,7 @@ func TestLimits(t *testing.T) {
 		{"those of the settings", &reconcile.Limits{Max: 9, Percent: 50, Floor: 3}, &one, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &shelf{things: map[reconcile.Key]reconcile.Thing{}, with: func(i *native.Integration) { i.Limits = c.limits }}
+			s := &shelf{things: map[reconcile.Key]reconcile.Thing{}, with: func(i *native.Recipe) { i.Limits = c.limits }}
 			for _, k := range []reconcile.Key{"north-1", "north-2", "north-3", "a"} {
 				s.put(k, bookOf("north"))
 			}

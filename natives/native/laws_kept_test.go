@@ -37,7 +37,7 @@ func TestKeptNeverChanges(t *testing.T) {
 				kept[k] = "a doubt"
 			}
 		}
-		r.shelf.with = func(i *native.Integration) {
+		r.shelf.with = func(i *native.Recipe) {
 			current := i.Current
 			i.Current = func(ctx context.Context, env integration.Environment, p native.Part) (native.Current, error) {
 				c, err := current(ctx, env, p)
@@ -188,7 +188,7 @@ func meet(t *testing.T, seed uint64, next func() *paper) (part string) {
 	shards := append([]string{""}, slices.Sorted(maps.Keys(r.data))...)
 	for run, shard := range shards {
 		start, data, store := time.Duration(r.IntN(30))*time.Second, r.json(t), next()
-		s := &shelf{things: r.shelf.things, with: func(i *native.Integration) {
+		s := &shelf{things: r.shelf.things, with: func(i *native.Recipe) {
 			i.Current = func(_ context.Context, _ integration.Environment, p native.Part) (native.Current, error) {
 				r.shelf.mu.Lock()
 				defer r.shelf.mu.Unlock()

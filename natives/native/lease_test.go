@@ -55,7 +55,7 @@ func TestLeases(t *testing.T) {
 				remembered := openState(t)
 				s := &slow{shelf: &shelf{things: map[reconcile.Key]reconcile.Thing{}}}
 				s.put("there", bookOf("north"))
-				s.with = func(i *native.Integration) {
+				s.with = func(i *native.Recipe) {
 					i.Class = reconcile.Blind
 					i.Doer = func(context.Context, integration.Environment, integration.Actors, native.Part) (reconcile.Doer, error) {
 						return s, nil
@@ -95,7 +95,7 @@ func TestLeaseOfSeveralParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		remembered := openState(t)
 		s := &slow{shelf: &shelf{things: map[reconcile.Key]reconcile.Thing{}}}
-		s.with = func(i *native.Integration) {
+		s.with = func(i *native.Recipe) {
 			i.Doer = func(context.Context, integration.Environment, integration.Actors, native.Part) (reconcile.Doer, error) {
 				return s, nil
 			}

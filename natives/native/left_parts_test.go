@@ -67,7 +67,7 @@ func TestPartsThatLeft(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			remembered := openState(t)
 			s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
-			s.with = func(i *native.Integration) {
+			s.with = func(i *native.Recipe) {
 				if c.class != "" {
 					i.Class = c.class
 				}

@@ -10,8 +10,8 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// An Integration keeps things as the data say. Make turns it into a native integration.
-type Integration struct {
+// A Recipe says how an integration keeps things as the data say. Make turns it into a native integration.
+type Recipe struct {
 	Name  string          // of the native
 	Class reconcile.Class // how it finds things that the data no longer name
 	// Unconditional tells that the system has no conditional writes. The report says so.
@@ -153,36 +153,36 @@ type Current struct {
 var ErrNothingDone = integration.ErrNothingDone
 
 // A made is a native integration that was made of an Integration.
-type made struct{ Integration }
+type made struct{ Recipe }
 
 // Make returns the native integration.
-func Make(i Integration) integration.Native { return made{i} }
+func Make(i Recipe) integration.Native { return made{i} }
 
 // Name implements [integration.Native].
-func (m made) Name() string { return m.Integration.Name }
+func (m made) Name() string { return m.Recipe.Name }
 
 // CheckSettings implements [integration.Checker].
 func (m made) CheckSettings(own settings.Own) error {
-	if m.Integration.CheckSettings == nil {
+	if m.Recipe.CheckSettings == nil {
 		return own.Decode(&struct{}{})
 	}
-	return m.Integration.CheckSettings(own)
+	return m.Recipe.CheckSettings(own)
 }
 
 // Hidden implements [integration.Hider].
 func (m made) Hidden(ctx context.Context, query integration.QueryFunc, files []string) (map[string][]string, error) {
-	if m.Integration.Hidden == nil {
+	if m.Recipe.Hidden == nil {
 		return nil, nil
 	}
-	return m.Integration.Hidden(ctx, query, files)
+	return m.Recipe.Hidden(ctx, query, files)
 }
 
 // UsesHosts implements [integration.HostUser].
 func (m made) UsesHosts(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]integration.HostUse, error) {
-	if m.Integration.UsesHosts == nil {
+	if m.Recipe.UsesHosts == nil {
 		return nil, nil
 	}
-	return m.Integration.UsesHosts(ctx, query, it)
+	return m.Recipe.UsesHosts(ctx, query, it)
 }
 
 // Shards implements [integration.Sharder]: the shards are those of the parts.

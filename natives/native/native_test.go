@@ -31,8 +31,8 @@ type shelf struct {
 
 	address map[string]string // target of a shard with a book of this title
 
-	with   func(*native.Integration) // changes the integration
-	desire func(*native.Desired)     // changes what the data say
+	with   func(*native.Recipe)  // changes the integration
+	desire func(*native.Desired) // changes what the data say
 }
 
 func (s *shelf) Read(_ context.Context, k reconcile.Key) (*reconcile.Thing, error) {
@@ -66,7 +66,7 @@ func (s *shelf) Write(_ context.Context, step reconcile.Step, _ *reconcile.Thing
 // books is an integration whose data are {"SHARD": {"KEY": "TITLE"}}; the title "!" says delete, and "?" is a mistake.
 // The shard "approvals" has the deletions that the data allow, with their last day.
 func (s *shelf) books() integration.Native {
-	made := native.Integration{
+	made := native.Recipe{
 		Name: "books", Class: reconcile.Listing,
 		Desired: func(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
 			raw, err := query(ctx, "", nil)

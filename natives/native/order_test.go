@@ -42,7 +42,7 @@ func TestOrderInBody(t *testing.T) {
 			return native.Part{Target: l}
 		}, plan.CodeSameState},
 	} {
-		n := native.Make(native.Integration{Name: "supplier-orders", Desired: func(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
+		n := native.Make(native.Recipe{Name: "supplier-orders", Desired: func(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
 			raw, err := query(ctx, `{ products { name materials } }`, nil)
 			if err != nil {
 				return native.Desired{}, err

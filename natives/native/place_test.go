@@ -16,7 +16,7 @@ import (
 // An entry that is removed from a list is shown at the list, and not at the entry that has its
 // index now.
 func TestPlaceOfRemovedEntry(t *testing.T) {
-	n := native.Make(native.Integration{
+	n := native.Make(native.Recipe{
 		Name: "books", Class: reconcile.Blind,
 		Desired: func(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
 			raw, err := query(ctx, "", nil)

@@ -15,7 +15,7 @@ import (
 
 // fixed is an integration that wants the same whatever the data are.
 func fixed(d native.Desired) integration.Native {
-	return native.Make(native.Integration{Name: "x", Desired: func(context.Context, integration.QueryFunc, settings.Integration) (native.Desired, error) {
+	return native.Make(native.Recipe{Name: "x", Desired: func(context.Context, integration.QueryFunc, settings.Integration) (native.Desired, error) {
 		return d, nil
 	}})
 }

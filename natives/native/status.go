@@ -26,7 +26,7 @@ func statusKey(p Part) string { return "status/" + p.name() + ".json" }
 // belongs to the status of a thing.
 func (m made) Status(ctx context.Context, env integration.Environment) ([]integration.Status, error) {
 	if m.Describe == nil {
-		return nil, reconcile.Config(fmt.Errorf("the native integration %s tells no status", m.Integration.Name))
+		return nil, reconcile.Config(fmt.Errorf("the native integration %s tells no status", m.Recipe.Name))
 	}
 	w, err := m.open(ctx, env)
 	if err != nil {

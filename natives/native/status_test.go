@@ -21,7 +21,7 @@ func TestStatusOfUnreadThings(t *testing.T) {
 		{errors.New("late"), "1 of 2 things could not be read, such as north-b"},
 	} {
 		s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
-		s.with = func(i *native.Integration) {
+		s.with = func(i *native.Recipe) {
 			i.Current = func(context.Context, integration.Environment, native.Part) (native.Current, error) {
 				c := native.Current{Unread: map[reconcile.Key]error{}}
 				if tt.unread != nil {

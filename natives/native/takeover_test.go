@@ -83,8 +83,8 @@ func TestTakeOverOfAnotherVersion(t *testing.T) {
 }
 
 // seeEverything lets the part north see everything, and the others nothing.
-func seeEverything(s *shelf) func(*native.Integration) {
-	return func(i *native.Integration) {
+func seeEverything(s *shelf) func(*native.Recipe) {
+	return func(i *native.Recipe) {
 		i.Current = func(_ context.Context, _ integration.Environment, p native.Part) (native.Current, error) {
 			if p.Shard != "north" {
 				return native.Current{}, nil

@@ -30,7 +30,7 @@ func TestIdentifiedTarget(t *testing.T) {
 		"at another host": {address{"b", "read"}, nil},
 	} {
 		var asked []any
-		n := native.Make(native.Integration{Name: "x", Class: reconcile.Listing,
+		n := native.Make(native.Recipe{Name: "x", Class: reconcile.Listing,
 			Desired: func(_ context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
 				a := address{"a", "read"}
 				if query == nil { // that of head

@@ -25,7 +25,7 @@ func TestTry(t *testing.T) {
 	const data = `{"north": {"a": "Atlas", "b": "Bible", "c": "Comic", "d": "Diary"}}`
 	var tried []string
 	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
-	s.with = func(i *native.Integration) {
+	s.with = func(i *native.Recipe) {
 		i.Try = func(_ context.Context, _ integration.Environment, p native.Part, step reconcile.Step) ([]reconcile.Change, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -11,21 +11,21 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// A Bundle names the data of a round.
-type Bundle struct {
+// A BundleName names the data of a round.
+type BundleName struct {
 	SHA256    string `json:"sha256"`
 	Commit    string `json:"commit,omitempty"`
 	Timestamp string `json:"timestamp,omitempty"` // seconds since 1970
 }
 
 // time returns when the commit of the bundle was made. It reports whether that is known.
-func (b Bundle) time() (int64, bool) {
+func (b BundleName) time() (int64, bool) {
 	seconds, err := strconv.ParseInt(b.Timestamp, 10, 64)
 	return seconds, err == nil && seconds > 0
 }
 
 // String names the bundle in a message.
-func (b Bundle) String() string {
+func (b BundleName) String() string {
 	text := git.Short(b.SHA256)
 	if seconds, known := b.time(); known {
 		text += " of " + time.Unix(seconds, 0).UTC().Format(time.RFC3339)
@@ -38,21 +38,21 @@ const lastBundle = "bundle/last.json"
 
 // A seen document names the newest bundle of all rounds so far.
 type seen struct {
-	Version string `json:"version"`
-	Bundle  Bundle `json:"bundle"`
+	Version string     `json:"version"`
+	Bundle  BundleName `json:"bundle"`
 }
 
 var seenKind = state.Kind[seen]{Version: "1", Limit: 10_000}
 
 // A calendar refuses bundles that are older than the one of the last round.
 type calendar struct {
-	last    Bundle
+	last    BundleName
 	isOlder bool // an older bundle is allowed
 }
 
 // check returns an error if a bundle is older than the last one. The store is that of the
 // integration, nil if nothing is remembered. It is only written to if the round writes.
-func (c *calendar) check(ctx context.Context, b Bundle, s state.Store, writes bool) (warning, err error) {
+func (c *calendar) check(ctx context.Context, b BundleName, s state.Store, writes bool) (warning, err error) {
 	if s != nil && !writes {
 		doc, err := seenKind.Read(ctx, s, lastBundle)
 		switch {
@@ -96,7 +96,7 @@ func (c *calendar) check(ctx context.Context, b Bundle, s state.Store, writes bo
 
 // accept returns an error if a bundle is older than another one. If the time of one of them is
 // not known, it cannot tell, and there is no error.
-func (c *calendar) accept(b, last Bundle) error {
+func (c *calendar) accept(b, last BundleName) error {
 	now, known := b.time()
 	before, wasKnown := last.time()
 	if c.isOlder || !known || !wasKnown || now >= before {

@@ -25,7 +25,7 @@ type Source interface {
 
 // Data are what one round reads.
 type Data struct {
-	Bundle Bundle
+	Bundle BundleName
 	// Query returns the function that answers the queries of an integration until it is
 	// ended. Ending returns an error if the integration read what it may not read.
 	Query func(ctx context.Context, name string) (query integration.QueryFunc, end func() error, err error)
@@ -78,7 +78,7 @@ func (f *Files) Open(ctx context.Context, rules *settings.Settings) (*Data, erro
 		}
 	}
 	where := placesOf(f.Opener, f.Ref, rules, f.last)
-	return &Data{Bundle: Bundle{SHA256: f.last.SHA256(), Commit: f.last.Commit(), Timestamp: f.last.Timestamp()}, Query: f.query, Where: where}, nil
+	return &Data{Bundle: BundleName{SHA256: f.last.SHA256(), Commit: f.last.Commit(), Timestamp: f.last.Timestamp()}, Query: f.query, Where: where}, nil
 }
 
 // parse opens the bytes of a bundle.
@@ -87,7 +87,7 @@ func (f *Files) parse(raw []byte, rules *settings.Settings) error {
 	if err != nil {
 		return err
 	}
-	queries, err := launch.Environment{Head: b, Settings: rules}.Queries()
+	queries, err := launch.Equipment{Head: b, Settings: rules}.Queries()
 	if err != nil {
 		return err
 	}

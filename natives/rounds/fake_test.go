@@ -41,7 +41,7 @@ func (f fake) Run(ctx context.Context, env integration.Environment, act integrat
 
 // A fixed source has the same bundle all the time.
 type fixed struct {
-	bundle Bundle
+	bundle BundleName
 	err    error
 	ended  error // of ending the queries
 }
@@ -67,12 +67,12 @@ func input(f fake) (Input, *bytes.Buffer) {
 		Integration: "it", Natives: []integration.Native{f}, Log: log,
 		Settings: func(context.Context) (*settings.Settings, error) { return rules, nil },
 		Connect:  func(*settings.Settings, func(string)) Systems { return nowhere{} },
-		Data:     &fixed{bundle: Bundle{SHA256: strings.Repeat("a", 64), Timestamp: "1000"}},
+		Data:     &fixed{bundle: BundleName{SHA256: strings.Repeat("a", 64), Timestamp: "1000"}},
 	}, log
 }
 
 // once makes one round.
-func once(t *testing.T, in Input, o Options) *Report {
+func once(t *testing.T, in Input, o Orders) *Report {
 	t.Helper()
 	return New(in, o).Round(t.Context())
 }

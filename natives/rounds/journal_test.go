@@ -78,7 +78,7 @@ func TestJournalFails(t *testing.T) {
 	}
 	_ = journal.Close()
 	in.Journal = journal
-	r := once(t, in, Options{Writes: true})
+	r := once(t, in, Orders{Writes: true})
 	if r.Outcome != Failed || !strings.Contains(strings.Join(r.Errors, "\n"), "the journal cannot be written, so no further step starts") {
 		t.Errorf("got %s, %q", r.Outcome, r.Errors)
 	}

@@ -33,7 +33,7 @@ func TestPauses(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(24*time.Hour+takes, cancel)
 		var outcomes []Outcome
-		_, err := New(in, Options{Every: every, Timeout: time.Hour}).Run(ctx, func(r *Report) error {
+		_, err := New(in, Orders{Every: every, Timeout: time.Hour}).Run(ctx, func(r *Report) error {
 			outcomes = append(outcomes, r.Outcome)
 			return nil
 		})
@@ -60,7 +60,7 @@ func TestEndBetweenRounds(t *testing.T) {
 		in, _ := input(fake{})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, cancel)
-		if last, err := New(in, Options{Every: time.Hour}).Run(ctx, func(*Report) error { return nil }); last != nil || err != nil {
+		if last, err := New(in, Orders{Every: time.Hour}).Run(ctx, func(*Report) error { return nil }); last != nil || err != nil {
 			t.Errorf("got %v, %v", last, err)
 		}
 	})
@@ -70,7 +70,7 @@ func TestEndBetweenRounds(t *testing.T) {
 func TestEmitFails(t *testing.T) {
 	in, _ := input(fake{})
 	full := errors.New("disk full")
-	if _, err := New(in, Options{Every: time.Hour}).Run(t.Context(), func(*Report) error { return full }); !errors.Is(err, full) {
+	if _, err := New(in, Orders{Every: time.Hour}).Run(t.Context(), func(*Report) error { return full }); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -88,7 +88,7 @@ func TestInterrupted(t *testing.T) {
 			}})
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(time.Minute, cancel)
-			last, err := New(in, Options{Writes: true, Every: every}).Run(ctx, func(*Report) error { return nil })
+			last, err := New(in, Orders{Writes: true, Every: every}).Run(ctx, func(*Report) error { return nil })
 			if err != nil || last == nil || last.Outcome != Interrupted || len(last.Steps) != 2 {
 				t.Errorf("every %v: got %+v, %v", every, last, err)
 			}
@@ -104,7 +104,7 @@ func TestTimeout(t *testing.T) {
 			return integration.ErrNothingDone
 		}})
 		began := time.Now()
-		r := once(t, in, Options{Timeout: time.Minute})
+		r := once(t, in, Orders{Timeout: time.Minute})
 		if want := []string{"nothing could be done", "the round took longer than 1m0s"}; r.Outcome != NothingDone || !slices.Equal(r.Errors, want) {
 			t.Errorf("got %s, %q, want %q", r.Outcome, r.Errors, want)
 		}
@@ -118,14 +118,14 @@ func TestTimeout(t *testing.T) {
 func TestLease(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		options [2]Options
+		options [2]Orders
 		want    string // outcomes, sorted
 		most    int32  // at once
 	}{
-		{"the second waits", [2]Options{{Writes: true, Wait: time.Minute}, {Writes: true, Wait: time.Minute}}, "done done", 1},
-		{"the second waits too long", [2]Options{{Writes: true, Wait: 5 * time.Second}, {Writes: true, Wait: 5 * time.Second}}, "done skipped", 1},
-		{"two shards", [2]Options{{Writes: true, Wait: time.Minute, Shard: "a"}, {Writes: true, Wait: time.Minute, Shard: "b"}}, "done done", 2},
-		{"a dry run", [2]Options{{Writes: true, Wait: time.Minute}, {Wait: time.Minute}}, "done done", 2},
+		{"the second waits", [2]Orders{{Writes: true, Wait: time.Minute}, {Writes: true, Wait: time.Minute}}, "done done", 1},
+		{"the second waits too long", [2]Orders{{Writes: true, Wait: 5 * time.Second}, {Writes: true, Wait: 5 * time.Second}}, "done skipped", 1},
+		{"two shards", [2]Orders{{Writes: true, Wait: time.Minute, Shard: "a"}, {Writes: true, Wait: time.Minute, Shard: "b"}}, "done done", 2},
+		{"a dry run", [2]Orders{{Writes: true, Wait: time.Minute}, {Wait: time.Minute}}, "done done", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestLostLease(t *testing.T) {
 		}})
 		in.State = s
 		began := time.Now()
-		r := once(t, in, Options{Writes: true, Wait: time.Minute})
+		r := once(t, in, Orders{Writes: true, Wait: time.Minute})
 		if r.Outcome != Failed || !strings.Contains(strings.Join(r.Errors, "\n"), "the lease is lost") {
 			t.Errorf("got %s, %q", r.Outcome, r.Errors)
 		}
@@ -184,7 +184,7 @@ func TestNoState(t *testing.T) {
 			s := newMemory()
 			s.breakDown(errors.New("no answer"))
 			in.State = s
-			if r := once(t, in, Options{Writes: writes, Wait: time.Minute}); r.Outcome != NothingDone || len(r.Errors) != 1 {
+			if r := once(t, in, Orders{Writes: writes, Wait: time.Minute}); r.Outcome != NothingDone || len(r.Errors) != 1 {
 				t.Errorf("writes %t: got %s, %q", writes, r.Outcome, r.Errors)
 			}
 		})

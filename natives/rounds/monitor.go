@@ -36,7 +36,7 @@ type Monitor struct {
 }
 
 // NewMonitor returns a monitor for rounds with these options.
-func NewMonitor(integration string, o Options) *Monitor {
+func NewMonitor(integration string, o Orders) *Monitor {
 	shards, id := o.Static.Numbers()
 	shard := fmt.Sprint(id)
 	if o.Shard != "" {

@@ -30,7 +30,7 @@ func get(m *Monitor, method, path string) *httptest.ResponseRecorder {
 // The process is healthy for three pauses after a good round, and after its start.
 func TestHealth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := NewMonitor("it", Options{Every: time.Minute})
+		m := NewMonitor("it", Orders{Every: time.Minute})
 		for _, c := range []struct {
 			after  time.Duration
 			ends   Outcome // of a round, "" for none
@@ -63,7 +63,7 @@ func TestHealth(t *testing.T) {
 // One round alone is always healthy.
 func TestHealthOfOneRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := NewMonitor("it", Options{})
+		m := NewMonitor("it", Orders{})
 		m.begin()
 		time.Sleep(time.Hour)
 		if w := get(m, http.MethodGet, "/healthz"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"busy":true`) {
@@ -81,7 +81,7 @@ func TestMetrics(t *testing.T) {
 		env.Report(integration.Remark{Finding: plan.Finding{Severity: plan.SeverityWarning}})
 		return nil
 	}})
-	o := Options{Writes: true, Shard: "a \"b\"\nc\xff", Static: plan.Fraction{Part: 2, Of: 3}, Every: time.Hour}
+	o := Orders{Writes: true, Shard: "a \"b\"\nc\xff", Static: plan.Fraction{Part: 2, Of: 3}, Every: time.Hour}
 	in.Monitor = NewMonitor("it", o)
 	r := New(in, o)
 	r.Round(t.Context())
@@ -123,7 +123,7 @@ func TestMetrics(t *testing.T) {
 }
 
 func TestRoutes(t *testing.T) {
-	m := NewMonitor("it", Options{})
+	m := NewMonitor("it", Orders{})
 	for _, c := range []struct {
 		method, path string
 		want         int
@@ -144,7 +144,7 @@ func TestServe(t *testing.T) {
 	}
 	url := "http://" + l.Addr().String() + "/healthz"
 	done := errors.New("done")
-	err = NewMonitor("it", Options{}).Serve(l, func() error {
+	err = NewMonitor("it", Orders{}).Serve(l, func() error {
 		res, err := http.Get(url)
 		if err != nil {
 			return err

@@ -10,20 +10,20 @@ import (
 // A Report is what one round did or would do. It is a contract with programs: fields are only
 // added. It has no times and durations but those of units, so that reports can be compared.
 type Report struct {
-	Version      string    `json:"version"`
-	Integration  string    `json:"integration"`
-	DryRun       bool      `json:"dry_run"`
-	Adopt        bool      `json:"adopt,omitempty"`     // it only put marks on what exists
-	TakeOver     bool      `json:"take_over,omitempty"` // it only took what another version made
-	Shard        string    `json:"shard,omitempty"`
-	Static       string    `json:"static,omitempty"` // the static shard, such as 1/3
-	Bundle       *Bundle   `json:"bundle,omitempty"` // nil if it could not be opened
-	Outcome      Outcome   `json:"outcome"`
-	Steps        []Step    `json:"steps"`                   // by shard, key and action
-	MoreSteps    int       `json:"more_steps,omitempty"`    // that are not among the steps, since there are too many
-	Findings     []Located `json:"findings"`                // the worst first
-	MoreFindings int       `json:"more_findings,omitempty"` // as for steps
-	Errors       []string  `json:"errors"`
+	Version      string      `json:"version"`
+	Integration  string      `json:"integration"`
+	DryRun       bool        `json:"dry_run"`
+	Adopt        bool        `json:"adopt,omitempty"`     // it only put marks on what exists
+	TakeOver     bool        `json:"take_over,omitempty"` // it only took what another version made
+	Shard        string      `json:"shard,omitempty"`
+	Static       string      `json:"static,omitempty"` // the static shard, such as 1/3
+	Bundle       *BundleName `json:"bundle,omitempty"` // nil if it could not be opened
+	Outcome      Outcome     `json:"outcome"`
+	Steps        []Step      `json:"steps"`                   // by shard, key and action
+	MoreSteps    int         `json:"more_steps,omitempty"`    // that are not among the steps, since there are too many
+	Findings     []Located   `json:"findings"`                // the worst first
+	MoreFindings int         `json:"more_findings,omitempty"` // as for steps
+	Errors       []string    `json:"errors"`
 	// Units are how the units of work stand, by key, of integrations that tell it.
 	Units     []integration.Standing `json:"units,omitempty"`
 	MoreUnits int                    `json:"more_units,omitempty"` // as for steps

@@ -55,7 +55,7 @@ func TestOutcomes(t *testing.T) {
 			if c.change != nil {
 				c.change(&in)
 			}
-			r := once(t, in, Options{})
+			r := once(t, in, Orders{})
 			if r.Outcome != c.want {
 				t.Errorf("got %s, %q, want %s", r.Outcome, r.Errors, c.want)
 			}
@@ -86,7 +86,7 @@ func TestDryRunCannotWrite(t *testing.T) {
 		})
 		s := newMemory()
 		in.State = s
-		r := once(t, in, Options{Writes: writes, Wait: time.Minute})
+		r := once(t, in, Orders{Writes: writes, Wait: time.Minute})
 		switch {
 		case writes && (r.Outcome != Done || own == nil || len(s.written("native/"+state.Name("it")+"/a.json")) != 1):
 			t.Errorf("a run ended with %s, %q, and wrote %q", r.Outcome, r.Errors, s.written(""))
@@ -120,7 +120,7 @@ func TestTrials(t *testing.T) {
 		}
 		in.Settings = func(context.Context) (*settings.Settings, error) { return rules, nil }
 		in.State = newMemory()
-		if r := once(t, in, Options{Writes: c.writes, Wait: time.Minute}); got == nil || (got.Trial != nil) != c.want {
+		if r := once(t, in, Orders{Writes: c.writes, Wait: time.Minute}); got == nil || (got.Trial != nil) != c.want {
 			t.Fatalf("%s: got %+v, %q", name, got, r.Errors)
 		}
 		if value, ok := got.Variable("IMAGE_TAG"); !ok || value != "value of IMAGE_TAG" {
@@ -134,11 +134,11 @@ func TestOlderBundles(t *testing.T) {
 	a, b := strings.Repeat("a", 64), strings.Repeat("b", 64)
 	type step struct {
 		sha, time string
-		options   Options
+		options   Orders
 		restarts  bool // it is another process
 		want      Outcome
 	}
-	wet := Options{Writes: true, Wait: time.Minute}
+	wet := Orders{Writes: true, Wait: time.Minute}
 	for _, c := range []struct {
 		name  string
 		state bool
@@ -149,10 +149,10 @@ func TestOlderBundles(t *testing.T) {
 		{"another one of the same time", true, []step{{a, "1000", wet, false, Done}, {b, "1000", wet, true, Done}}},
 		{"an older one", true, []step{{a, "1000", wet, false, Done}, {b, "999", wet, false, NothingDone}}},
 		{"as numbers and not as texts", true, []step{{a, "1000", wet, false, Done}, {b, "999", wet, true, NothingDone}, {b, "10000", wet, true, Done}}},
-		{"a dry run refuses it as well", true, []step{{a, "1000", wet, false, Done}, {b, "999", Options{}, true, NothingDone}}},
-		{"a dry run remembers nothing", true, []step{{a, "1000", Options{}, false, Done}, {b, "999", wet, true, Done}}},
-		{"but knows its own rounds", true, []step{{a, "1000", Options{}, false, Done}, {b, "999", Options{}, false, NothingDone}}},
-		{"allowed once", true, []step{{a, "1000", wet, false, Done}, {b, "999", Options{Writes: true, Wait: time.Minute, AllowOlder: true}, true, Done}, {b, "999", wet, true, Done}}},
+		{"a dry run refuses it as well", true, []step{{a, "1000", wet, false, Done}, {b, "999", Orders{}, true, NothingDone}}},
+		{"a dry run remembers nothing", true, []step{{a, "1000", Orders{}, false, Done}, {b, "999", wet, true, Done}}},
+		{"but knows its own rounds", true, []step{{a, "1000", Orders{}, false, Done}, {b, "999", Orders{}, false, NothingDone}}},
+		{"allowed once", true, []step{{a, "1000", wet, false, Done}, {b, "999", Orders{Writes: true, Wait: time.Minute, AllowOlder: true}, true, Done}, {b, "999", wet, true, Done}}},
 		{"a time is missing", true, []step{{a, "1000", wet, false, Done}, {b, "", wet, true, Done}, {b, "999", wet, true, NothingDone}}},
 		{"a time is none", true, []step{{a, "1000", wet, false, Done}, {b, "yesterday", wet, true, Done}}},
 		{"without a state", false, []step{{a, "1000", wet, false, Done}, {b, "999", wet, false, NothingDone}, {b, "999", wet, true, Done}}},
@@ -164,7 +164,7 @@ func TestOlderBundles(t *testing.T) {
 			}
 			var r *Runner
 			for i, s := range c.steps {
-				in.Data = &fixed{bundle: Bundle{SHA256: s.sha, Timestamp: s.time}}
+				in.Data = &fixed{bundle: BundleName{SHA256: s.sha, Timestamp: s.time}}
 				if r == nil || s.restarts {
 					r = New(in, s.options)
 				}
@@ -212,7 +212,7 @@ func TestOutputIsClean(t *testing.T) {
 	}
 	defer journal.Close()
 	in.Journal = journal
-	r := once(t, in, Options{Writes: true})
+	r := once(t, in, Orders{Writes: true})
 	var text, doc strings.Builder
 	if err := errors.Join(r.WriteText(&text), r.WriteJSON(&doc)); err != nil {
 		t.Fatal(err)
@@ -259,7 +259,7 @@ func TestReportIsStable(t *testing.T) {
 			return nil
 		}})
 		var doc strings.Builder
-		if err := once(t, in, Options{Writes: true}).WriteJSON(&doc); err != nil {
+		if err := once(t, in, Orders{Writes: true}).WriteJSON(&doc); err != nil {
 			t.Fatal(err)
 		}
 		if first == "" {
@@ -280,7 +280,7 @@ func TestBounds(t *testing.T) {
 		env.Report(integration.Remark{Finding: plan.Finding{Severity: plan.SeverityError, Message: "the error"}})
 		return errors.New(strings.Repeat("x\ny\n", 3*maxErrors))
 	}})
-	r := once(t, in, Options{Writes: true})
+	r := once(t, in, Orders{Writes: true})
 	if len(r.Steps) != maxSteps || r.MoreSteps != 2*maxSteps || len(r.Findings) != maxFindings+1 || r.MoreFindings != 3*maxSteps-maxFindings || len(r.Errors) != maxErrors+1 {
 		t.Errorf("got %d steps and %d more, %d findings and %d more, %d errors", len(r.Steps), r.MoreSteps, len(r.Findings), r.MoreFindings, len(r.Errors))
 	}
@@ -299,7 +299,7 @@ func TestSteps(t *testing.T) {
 		env.Report(integration.Remark{Effect: &plan.Effect{Kind: plan.EffectDelete, Subject: "b"}})
 		return nil
 	}})
-	raw, err := json.Marshal(once(t, in, Options{}).Steps)
+	raw, err := json.Marshal(once(t, in, Orders{}).Steps)
 	want := `[{"key":"b","action":"delete","status":"planned"},{"shard":"s","key":"a","action":"adopt","status":"planned","file":"/a.yml","reason":"it has no mark","where":"/a.yml"}]`
 	if string(raw) != want || err != nil {
 		t.Errorf("got  %s, %v\nwant %s", raw, err, want)
@@ -321,7 +321,7 @@ func TestSettingsOfEachRound(t *testing.T) {
 		connected = append(connected, s)
 		return nowhere{}
 	}
-	r := New(in, Options{})
+	r := New(in, Orders{})
 	for range 4 {
 		r.Round(t.Context())
 	}

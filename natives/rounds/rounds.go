@@ -34,8 +34,8 @@ type Input struct {
 	Monitor *Monitor     // counts rounds; nil for none
 }
 
-// Options say what rounds do. The zero value is one dry run over all shards.
-type Options struct {
+// Orders say what rounds do. The zero value is one dry run over all shards.
+type Orders struct {
 	Writes     bool // it is no dry run
 	Status     bool // it only asks how things stand
 	Shard      string
@@ -51,7 +51,7 @@ type Options struct {
 // A Runner makes rounds, one after the other.
 type Runner struct {
 	in       Input
-	opts     Options
+	opts     Orders
 	calendar calendar
 	systems  Systems
 	settings *settings.Settings // those that systems was made with
@@ -59,7 +59,7 @@ type Runner struct {
 }
 
 // New returns a runner.
-func New(in Input, opts Options) *Runner {
+func New(in Input, opts Orders) *Runner {
 	if in.Masker == nil {
 		in.Masker = mask.New(nil)
 	}

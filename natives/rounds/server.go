@@ -20,14 +20,14 @@ import (
 // A liveServer is the source of a running qontract-server. A round asks it which bundle is the
 // newest, and sends all queries to that bundle.
 type liveServer struct {
-	latest func(ctx context.Context) (*live.Side, error)
+	latest func(ctx context.Context) (*live.BundleClient, error)
 }
 
 func newServer(open source.Opener, ref string) (*liveServer, error) {
-	opts := live.Options{Authorization: open.Authorization}
+	opts := live.Access{Authorization: open.Authorization}
 	if strings.Contains(ref, "/graphqlsha/") {
 		fixed, err := open.LiveSide(ref)
-		return &liveServer{func(context.Context) (*live.Side, error) { return fixed, nil }}, err
+		return &liveServer{func(context.Context) (*live.BundleClient, error) { return fixed, nil }}, err
 	}
 	at, err := live.ParseServer(ref, opts)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *liveServer) Open(ctx context.Context, _ *settings.Settings) (*Data, err
 		return nil, err
 	}
 	return &Data{
-		Bundle: Bundle{SHA256: side.SHA256(), Commit: commit, Timestamp: timestamp},
+		Bundle: BundleName{SHA256: side.SHA256(), Commit: commit, Timestamp: timestamp},
 		Where:  func(_ context.Context, file, _ string) string { return file },
 		Query: func(ctx context.Context, name string) (integration.QueryFunc, func() error, error) {
 			rights, err := readRights(ctx, side, name)
@@ -62,8 +62,8 @@ func (s *liveServer) Open(ctx context.Context, _ *settings.Settings) (*Data, err
 // Rights are the schemas that an integration may read on a server.
 type rights struct {
 	name    string
-	side    *live.Side
-	allowed []bundle.Schema
+	side    *live.BundleClient
+	allowed []bundle.SchemaPath
 }
 
 // definitionQueries ask for the definitions of all integrations, in the words of qontract-server
@@ -74,7 +74,7 @@ var definitionQueries = []string{
 }
 
 // readRights reads the definition of an integration from a server.
-func readRights(ctx context.Context, side *live.Side, name string) (*rights, error) {
+func readRights(ctx context.Context, side *live.BundleClient, name string) (*rights, error) {
 	var raw []byte
 	var err error
 	for _, query := range definitionQueries {
@@ -88,8 +88,8 @@ func readRights(ctx context.Context, side *live.Side, name string) (*rights, err
 	}
 	var answer struct {
 		Definitions []struct {
-			Name    string          `json:"name"`
-			Schemas []bundle.Schema `json:"schemas,omitempty"`
+			Name    string              `json:"name"`
+			Schemas []bundle.SchemaPath `json:"schemas,omitempty"`
 		} `json:"definitions"`
 	}
 	if err := integration.DecodeAnswer(raw, &answer); err != nil {
@@ -118,7 +118,7 @@ func (r *rights) query(ctx context.Context, query string, variables map[string]a
 
 // ask sends a query to a server. Only a whole answer is an answer: data and no errors. The
 // result rejected tells that the server does not know what the query asks for.
-func ask(ctx context.Context, side *live.Side, query string, variables map[string]any) (data []byte, schemas []bundle.Schema, rejected bool, err error) {
+func ask(ctx context.Context, side *live.BundleClient, query string, variables map[string]any) (data []byte, schemas []bundle.SchemaPath, rejected bool, err error) {
 	req := gql.Request{Query: query}
 	if req.Variables, err = object(variables); err != nil {
 		return nil, nil, false, fmt.Errorf("variables of the query: %w", err)

@@ -87,7 +87,7 @@ func TestSources(t *testing.T) {
 				}
 			}
 			data, err := s.Open(t.Context(), &settings.Settings{})
-			if want := (Bundle{SHA256: shop(t, "base.json").SHA256(), Commit: strings.Repeat("1", 40), Timestamp: "1700000000"}); err != nil || data.Bundle != want {
+			if want := (BundleName{SHA256: shop(t, "base.json").SHA256(), Commit: strings.Repeat("1", 40), Timestamp: "1700000000"}); err != nil || data.Bundle != want {
 				t.Errorf("got %+v, %v, want %+v", data, err, want)
 			}
 		})

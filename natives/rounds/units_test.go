@@ -25,7 +25,7 @@ func TestTable(t *testing.T) {
 		integration.Standing{Key: "shop/stage", State: "same"},
 		integration.Standing{Key: "shop/production", State: "held", Reasons: []string{"commit", "config"}, Hold: "promotion: it soaks\nfor a day", Opens: opens},
 	))
-	r := once(t, in, Options{})
+	r := once(t, in, Orders{})
 	var text strings.Builder
 	if err := r.WriteText(&text); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func TestWaitsAreRemembered(t *testing.T) {
 			in, _ := input(f)
 			in.State = store
 			time.Sleep(time.Hour)
-			r := once(t, in, Options{Writes: writes, Wait: time.Minute})
+			r := once(t, in, Orders{Writes: writes, Wait: time.Minute})
 			if len(r.Units) != len(units) {
 				t.Fatalf("got %v %v", r.Units, r.Errors)
 			}
@@ -71,10 +71,10 @@ func TestWaitsAreRemembered(t *testing.T) {
 func TestWaitsWithoutState(t *testing.T) {
 	f := stands(integration.Standing{Key: "a", Waits: true})
 	in, _ := input(f)
-	if r := once(t, in, Options{}); r.Outcome != Done || !r.Units[0].Since.IsZero() {
+	if r := once(t, in, Orders{}); r.Outcome != Done || !r.Units[0].Since.IsZero() {
 		t.Errorf("got %v %+v", r.Outcome, r.Units)
 	}
-	w := &round{Runner: New(in, Options{Writes: true}), collector: &collector{}, report: &Report{}}
+	w := &round{Runner: New(in, Orders{Writes: true}), collector: &collector{}, report: &Report{}}
 	store := newMemory()
 	store.breakDown(errors.New("down"))
 	w.noteWaits(t.Context(), store)

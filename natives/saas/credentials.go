@@ -11,8 +11,8 @@ import (
 	"github.com/app-sre/prcheck/internal/origin"
 )
 
-// A Login is what a host gets from everybody who asks it, by the settings of base.
-type Login struct {
+// A LoginSecret is what a host gets from everybody who asks it, by the settings of base.
+type LoginSecret struct {
 	User    string `yaml:"user"` // "" with a token means that the host takes any user
 	Path    string `yaml:"path"`
 	Field   string `yaml:"field"`
@@ -138,7 +138,7 @@ func (s SLO) Query() string {
 }
 
 // ref returns where the secret of a login is.
-func (l Login) ref() integration.SecretRef {
+func (l LoginSecret) ref() integration.SecretRef {
 	return integration.SecretRef{Path: l.Path, Field: l.Field, Version: l.Version}
 }
 

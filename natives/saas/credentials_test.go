@@ -25,7 +25,7 @@ func TestCredentials(t *testing.T) {
 		f.Templates = []*saas.Template{{File: f, URL: "https://github.com:8443/c/d"}}
 		return f
 	}
-	settings := saas.Settings{Hosts: []string{"github.com", "quay.io", "localhost", "forge.example.com:8443"}, Logins: map[string]saas.Login{"gitlab.example.com": {User: "bot", Path: "ci", Field: "pat"}}}
+	settings := saas.Settings{Hosts: []string{"github.com", "quay.io", "localhost", "forge.example.com:8443"}, Logins: map[string]saas.LoginSecret{"gitlab.example.com": {User: "bot", Path: "ci", Field: "pat"}}}
 	for _, c := range []struct {
 		name, url, image string
 		file             *saas.File

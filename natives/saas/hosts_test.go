@@ -31,7 +31,7 @@ func TestUsesHosts(t *testing.T) {
 			SLOs: []*SLODocument{{Namespaces: []SLONamespace{{URL: "https://prometheus.example.net", Token: code}}}},
 		}}}}},
 	}}
-	s := Settings{Hosts: []string{"github.com", "gitlab.example.net:8443", "old.example.net", "prometheus.example.net"}, Logins: map[string]Login{"git.example.net": {}, "left.example.net": {}}}
+	s := Settings{Hosts: []string{"github.com", "gitlab.example.net:8443", "old.example.net", "prometheus.example.net"}, Logins: map[string]LoginSecret{"git.example.net": {}, "left.example.net": {}}}
 	for withGates, want := range map[bool]string{
 		false: "git.example.net (repositories) | github.com (repositories) | gitlab.example.net:8443 (repositories) | open.example.net (repositories) | quay.io (images) missing | " +
 			"registry.example.net:5000 (images) | left.example.net () | old.example.net () | prometheus.example.net ()",

@@ -18,7 +18,7 @@ type Settings struct {
 	Hosts []string `yaml:"hosts"`
 	// Logins are those of hosts, by name, whatever the data say: for a GitLab that all saas files
 	// use, for instance.
-	Logins map[string]Login `yaml:"logins"`
+	Logins map[string]LoginSecret `yaml:"logins"`
 	// Records is the place of the records of promotions, above the folder state of
 	// qontract-reconcile: s3://BUCKET or s3://BUCKET/PREFIX. "" is no records.
 	Records string `yaml:"records"`

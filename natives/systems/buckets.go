@@ -21,9 +21,9 @@ const (
 	maxKey     = 1024 // bytes, with the prefix; the limit of S3
 )
 
-// A Bucket is a place in a bucket that others own as well. It has the objects whose keys begin
+// A SharedBucket is a place in a bucket that others own as well. It has the objects whose keys begin
 // with the prefix. Keys are any text and are never cleaned: a//b, /a and a/../b are three keys.
-type Bucket struct {
+type SharedBucket struct {
 	objects *objects.Bucket // the whole bucket
 	name    string
 	prefix  string // ends with a slash, or is empty
@@ -41,11 +41,11 @@ func (s *Systems) BucketReader(ctx context.Context, place string) (integration.B
 
 // Bucket returns a place in a bucket, s3://BUCKET or s3://BUCKET/PREFIX, and the whole bucket for those who write. It sends no
 // request yet.
-func (s *Systems) Bucket(ctx context.Context, place string) (Bucket, *objects.Bucket, error) {
+func (s *Systems) Bucket(ctx context.Context, place string) (SharedBucket, *objects.Bucket, error) {
 	rest, ok := strings.CutPrefix(place, "s3://")
 	name, prefix, _ := strings.Cut(rest, "/")
 	if !ok || name == "" || strings.ContainsAny(name, "?#@: ") || !isKey(prefix) {
-		return Bucket{}, nil, asConfig(fmt.Errorf("bucket %.200q: want s3://BUCKET or s3://BUCKET/PREFIX", place))
+		return SharedBucket{}, nil, asConfig(fmt.Errorf("bucket %.200q: want s3://BUCKET or s3://BUCKET/PREFIX", place))
 	}
 	if prefix != "" && !strings.HasSuffix(prefix, "/") {
 		prefix += "/"
@@ -56,13 +56,13 @@ func (s *Systems) Bucket(ctx context.Context, place string) (Bucket, *objects.Bu
 	if !ok {
 		var err error
 		if b, err = objects.Open(ctx, name); err != nil {
-			return Bucket{}, nil, asConfig(err)
+			return SharedBucket{}, nil, asConfig(err)
 		}
 		if len(s.buckets) < maxBuckets {
 			s.buckets[name] = b
 		}
 	}
-	return Bucket{b, name, prefix}, b, nil
+	return SharedBucket{b, name, prefix}, b, nil
 }
 
 // isKey reports whether a text can be a part of a key of S3.
@@ -71,7 +71,7 @@ func isKey(text string) bool {
 }
 
 // Get implements [integration.BucketReader].
-func (b Bucket) Get(ctx context.Context, key string) (raw []byte, version string, err error) {
+func (b SharedBucket) Get(ctx context.Context, key string) (raw []byte, version string, err error) {
 	if err := b.Check(key); err != nil {
 		return nil, "", b.Explain("reading", key, err)
 	}
@@ -83,7 +83,7 @@ func (b Bucket) Get(ctx context.Context, key string) (raw []byte, version string
 }
 
 // Keys implements [integration.BucketReader].
-func (b Bucket) Keys(ctx context.Context, prefix string) ([]string, error) {
+func (b SharedBucket) Keys(ctx context.Context, prefix string) ([]string, error) {
 	list, err := b.Entries(ctx, prefix)
 	out := make([]string, 0, len(list))
 	for _, e := range list {
@@ -96,7 +96,7 @@ func (b Bucket) Keys(ctx context.Context, prefix string) ([]string, error) {
 }
 
 // Entries implements [integration.BucketLister].
-func (b Bucket) Entries(ctx context.Context, prefix string) ([]integration.BucketEntry, error) {
+func (b SharedBucket) Entries(ctx context.Context, prefix string) ([]integration.BucketEntry, error) {
 	if !isKey(b.prefix + prefix) {
 		return nil, b.Explain("listing", prefix, errKey)
 	}
@@ -120,10 +120,10 @@ var ErrVersion = errors.New("it needs the version that Get returned")
 var errKey = fmt.Errorf("a key is text in UTF-8 without NUL, has 1 to %d bytes with the prefix of the place, and is not empty", maxKey)
 
 // Key returns the key of an object in the whole bucket.
-func (b Bucket) Key(key string) string { return b.prefix + key }
+func (b SharedBucket) Key(key string) string { return b.prefix + key }
 
 // Check returns an error if a text is no key.
-func (b Bucket) Check(key string) error {
+func (b SharedBucket) Check(key string) error {
 	if key == "" || !isKey(b.prefix+key) {
 		return errKey
 	}
@@ -131,7 +131,7 @@ func (b Bucket) Check(key string) error {
 }
 
 // Explain returns an error of package integration, with the place.
-func (b Bucket) Explain(what, key string, err error) error {
+func (b SharedBucket) Explain(what, key string, err error) error {
 	switch {
 	case err == nil:
 		return nil

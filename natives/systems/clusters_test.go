@@ -22,7 +22,7 @@ func TestClusters(t *testing.T) {
 	t.Cleanup(server.Close)
 	token := "first-token-of-cluster"
 	l := &learner{}
-	s := New(Options{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(string) string { return token }, Learn: l.learn}).For("namespaces")
+	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(string) string { return token }, Learn: l.learn}).For("namespaces")
 	c := &clock{at: time.Now()}
 	s.now = c.now
 	ref := integration.ClusterRef{Name: "east", Server: server.URL, Token: integration.SecretRef{Path: "kube/east", Field: "token"}}
@@ -54,7 +54,7 @@ func TestClusters(t *testing.T) {
 
 // What is wrong with a reference is told with the name of the cluster.
 func TestWrongClusters(t *testing.T) {
-	s := New(Options{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(name string) string {
+	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(name string) string {
 		return map[string]string{"APP_KUBE_TOKEN": theValue, "APP_KUBE_LINES": theValue + "\nx"}[name]
 	}})
 	for name, c := range map[string]struct {

@@ -34,7 +34,7 @@ func TestEndpoints(t *testing.T) {
 	server := endpointServer(t, &seen)
 	token := "first-token-of-the-api"
 	l := &learner{}
-	s := New(Options{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(string) string { return token }, Learn: l.learn}).For("generic")
+	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(string) string { return token }, Learn: l.learn}).For("generic")
 	c := &clock{at: time.Now()}
 	s.now = c.now
 	ref := integration.EndpointRef{Name: "cloud", URL: server.URL, Token: integration.SecretRef{Path: "cloud", Field: "token"}, Reads: []string{"listKeys"}}
@@ -108,7 +108,7 @@ func ask(t *testing.T, s *Systems, ref integration.EndpointRef, address string) 
 func TestWrongEndpoints(t *testing.T) {
 	var seen []string
 	server := endpointServer(t, &seen)
-	s := New(Options{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(name string) string {
+	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(name string) string {
 		return map[string]string{"APP_CLOUD_TOKEN": theValue, "APP_CLOUD_LINES": theValue + "\nx: y"}[name]
 	}}).For("generic")
 	for name, c := range map[string]struct {

@@ -182,7 +182,7 @@ func (f *fakeVault) connected(t *testing.T, auth string, more ...string) (*Syste
 	t.Helper()
 	l := &learner{}
 	environ := map[string]string{"ROLE": theRoleID, "SECRET": theSecretID, "TOKEN": theToken}
-	s := New(Options{
+	s := New(Sources{
 		Settings: readSettings(t, "{vault: {server: '"+f.url+"', auth: "+auth+strings.Join(more, "")+"}}"),
 		Getenv:   func(name string) string { return environ[name] }, Learn: l.learn,
 	})

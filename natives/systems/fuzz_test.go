@@ -34,7 +34,7 @@ func FuzzFiles(f *testing.F) {
 	f.Add(dir, "outside")
 	f.Add("a//./", "../../outside\x00")
 	f.Fuzz(func(t *testing.T, path, field string) {
-		got, err := New(Options{Settings: rules}).Secret(t.Context(), integration.SecretRef{Path: path, Field: field})
+		got, err := New(Sources{Settings: rules}).Secret(t.Context(), integration.SecretRef{Path: path, Field: field})
 		if want := path == "a" && field == "token"; want != (err == nil) || err == nil && got != "s/a/token" {
 			t.Errorf("%q, %q: got %q, %v", path, field, got, err)
 		}

@@ -78,7 +78,7 @@ func TestFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &learner{}
-			s := New(Options{Settings: readSettings(t, "{files: {folder: '"+dir+"/s'}}"), Learn: l.learn})
+			s := New(Sources{Settings: readSettings(t, "{files: {folder: '"+dir+"/s'}}"), Learn: l.learn})
 			got, err := s.Secret(t.Context(), integration.SecretRef{Path: c.path, Field: c.field, Version: "3"})
 			if got != c.want || (err == nil) != (c.problem == "") || err != nil && (!strings.Contains(err.Error(), c.problem) || integration.ClassOfFailure(err) != integration.FailureOfConfig) {
 				t.Errorf("got %.40q, %.300v, want %q", got, err, c.problem)
@@ -95,7 +95,7 @@ func TestFiles(t *testing.T) {
 func TestFilesOfCheckout(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, map[string]string{".git/HEAD": "", "s/a/token": theValue, "s/a/link": "->token", "s/b": "->a"})
-	s := New(Options{Settings: readSettings(t, "{files: {folder: '"+dir+"/s'}}")})
+	s := New(Sources{Settings: readSettings(t, "{files: {folder: '"+dir+"/s'}}")})
 	if got, err := s.Secret(t.Context(), integration.SecretRef{Path: "a", Field: "token"}); err != nil || got != theValue {
 		t.Errorf("got %q, %v", got, err)
 	}
@@ -109,7 +109,7 @@ func TestFilesOfCheckout(t *testing.T) {
 // A variable is the secret of one path and field.
 func TestVariables(t *testing.T) {
 	environ := map[string]string{"APP_TEAM_CREDS_DB_TOKEN": theValue, "APP_TEAM_____KEY_2": "other-value"}
-	s := New(Options{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(name string) string { return environ[name] }})
+	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(name string) string { return environ[name] }})
 	for name, c := range map[string]struct{ path, field, want, problem string }{
 		"letters":       {"team/creds/db", "token", theValue, ""},
 		"others":        {"team/ä-.", "key.2", "other-value", ""},
@@ -132,7 +132,7 @@ func TestVariables(t *testing.T) {
 
 // Without a source there are no secrets, and the error says where to name one.
 func TestNoSource(t *testing.T) {
-	s := New(Options{Settings: &settings.Settings{}})
+	s := New(Sources{Settings: &settings.Settings{}})
 	got, err := s.Secret(t.Context(), theRef)
 	const want = `secret "team/creds/db", field "token": nobody says where secrets are: name the source under secrets in prcheck.yaml`
 	if err == nil || got != "" || err.Error() != want || integration.ClassOfFailure(err) != integration.FailureOfConfig {
@@ -144,7 +144,7 @@ func TestNoSource(t *testing.T) {
 func TestKept(t *testing.T) {
 	value := "first-value"
 	asked := 0
-	s := New(Options{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(string) string { asked++; return value }})
+	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(string) string { asked++; return value }})
 	c := &clock{at: time.Now()}
 	s.now = c.now
 	for _, step := range []struct {

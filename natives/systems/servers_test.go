@@ -27,7 +27,7 @@ func TestServerField(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &learner{}
-			s := New(Options{Settings: readSettings(t, "{env: {prefix: APP}}"), Learn: l.learn, Getenv: func(name string) string {
+			s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Learn: l.learn, Getenv: func(name string) string {
 				return map[string]string{"APP_KUBE_TOKEN": "token-of-the-cluster", "APP_KUBE_SERVER": c.stored}[name]
 			}}).For("manager")
 			ref := integration.ClusterRef{Name: "east", Server: c.server, Token: integration.SecretRef{Path: "kube", Field: "token"}, ServerField: "server"}
@@ -54,7 +54,7 @@ func TestServerField(t *testing.T) {
 func TestAddressAsSecret(t *testing.T) {
 	const stored = "https://east.example"
 	l := &learner{}
-	s := New(Options{Settings: readSettings(t, "{env: {prefix: APP}}"), Learn: l.learn, Getenv: func(string) string { return stored }})
+	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Learn: l.learn, Getenv: func(string) string { return stored }})
 	field := integration.SecretRef{Path: "kube", Field: "server"}
 	ref := integration.ClusterRef{Name: "east", Server: stored, Token: integration.SecretRef{Path: "kube", Field: "token"}, ServerField: "server"}
 	if err := s.checkServer(t.Context(), ref); err != nil || l.knows(stored) {
@@ -67,7 +67,7 @@ func TestAddressAsSecret(t *testing.T) {
 
 // Variables of the process can be read unless they are secrets.
 func TestVariable(t *testing.T) {
-	s := New(Options{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(name string) string {
+	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(name string) string {
 		return map[string]string{"IMAGE_TAG": "v1", "APP_TEAM_X": "x", "GITLAB_TOKEN": "x", "APPLE": "red", "EMPTY": ""}[name]
 	}})
 	for name, want := range map[string]string{"IMAGE_TAG": "v1", "APPLE": "red", "APP_TEAM_X": "", "GITLAB_TOKEN": "", "EMPTY": "", "NONE": ""} {

@@ -13,8 +13,8 @@ import (
 	"github.com/app-sre/prcheck/settings"
 )
 
-// Options say where things come from, and who learns the secrets.
-type Options struct {
+// Sources say where things come from, and who learns the secrets.
+type Sources struct {
 	Settings *settings.Settings  // of base; required
 	Getenv   func(string) string // the environment; nil is empty
 	// Learn is told each secret as it is read, before anybody gets it. Several goroutines call
@@ -49,7 +49,7 @@ type source interface {
 }
 
 // New returns the systems that the settings name. It asks nobody.
-func New(o Options) *Systems {
+func New(o Sources) *Systems {
 	if o.Getenv == nil {
 		o.Getenv = func(string) string { return "" }
 	}

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Options say how a handler is served.
-type Options struct {
+// Serving say how a handler is served.
+type Serving struct {
 	Handler     http.Handler
 	Certificate *Certificate
 	// Reload is called at each interval, if that is not 0.
@@ -36,7 +36,7 @@ const (
 
 // Serve answers the requests of a listener until ctx ends. Then it takes no more requests, and
 // waits for the running ones.
-func Serve(ctx context.Context, l net.Listener, o Options) error {
+func Serve(ctx context.Context, l net.Listener, o Serving) error {
 	server := &http.Server{
 		Handler:   o.Handler,
 		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: o.Certificate.get},
@@ -59,7 +59,7 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 }
 
 // wait reloads until the server must end.
-func (o Options) wait(ctx context.Context, served <-chan error) error {
+func (o Serving) wait(ctx context.Context, served <-chan error) error {
 	var tick <-chan time.Time
 	if o.Every > 0 {
 		ticker := time.NewTicker(o.Every)

@@ -113,7 +113,7 @@ func TestServeEndsGracefully(t *testing.T) {
 	})
 	var serving sync.WaitGroup
 	var served error
-	serving.Go(func() { served = webhook.Serve(ctx, l, webhook.Options{Handler: h, Certificate: c}) })
+	serving.Go(func() { served = webhook.Serve(ctx, l, webhook.Serving{Handler: h, Certificate: c}) })
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // of the test
 	res, err := client.Get("https://" + l.Addr().String())                                                     //nolint:noctx // likewise
 	if err != nil {

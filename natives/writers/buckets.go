@@ -12,7 +12,7 @@ import (
 
 // A bucket is a place of a bucket that can be written.
 type bucket struct {
-	systems.Bucket
+	systems.SharedBucket
 	whole *objects.Bucket
 }
 

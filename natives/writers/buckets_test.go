@@ -22,7 +22,7 @@ var oddKeys = []string{
 
 func bucketAt(t *testing.T, place string) integration.BucketWriter {
 	t.Helper()
-	w, err := Of(systems.New(systems.Options{Settings: &settings.Settings{}})).BucketWriter(t.Context(), place)
+	w, err := Of(systems.New(systems.Sources{Settings: &settings.Settings{}})).BucketWriter(t.Context(), place)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestBucketTrouble(t *testing.T) {
 			t.Errorf("%d: got %v", status, err)
 		}
 	}
-	s := systems.New(systems.Options{Settings: &settings.Settings{}})
+	s := systems.New(systems.Sources{Settings: &settings.Settings{}})
 	for _, place := range []string{"", "memory/p", "s3://", "s3:///p", "https://memory/p", "s3://me@memory/p", "s3://memory/\xff", "s3://memory?a"} {
 		if r, err := s.BucketReader(t.Context(), place); integration.ClassOfFailure(err) != integration.FailureOfConfig {
 			t.Errorf("%q: got %v, %v", place, r, err)

@@ -20,7 +20,7 @@ func of(t *testing.T, variables map[string]string) *Writers {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Of(systems.New(systems.Options{Settings: s, Getenv: func(name string) string { return variables[name] }}).For("shelves"))
+	return Of(systems.New(systems.Sources{Settings: s, Getenv: func(name string) string { return variables[name] }}).For("shelves"))
 }
 
 // A connection is kept as long as its token is the same, and writes in the name of the integration.

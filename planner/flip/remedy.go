@@ -79,7 +79,7 @@ func (f *finder) remedies(observed plan.Observed) []remedy {
 // schemaRemedies returns the remedies that allow a schema of a changed file: first those on
 // which the unit was seen to depend.
 func (f *finder) schemaRemedies(d integration.Definition, observed plan.Observed) []remedy {
-	var seen, others []bundle.Schema
+	var seen, others []bundle.SchemaPath
 	for _, c := range f.diff.Datafiles {
 		for _, b := range []*bundle.Bundle{f.Head, f.Base} {
 			file, ok := b.Datafile(c.Path)

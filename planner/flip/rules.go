@@ -91,7 +91,7 @@ func (f *finder) narrowed(ctx context.Context) []plan.Flip {
 		return out
 	}
 	removable := slices.DeleteFunc(slices.Clone(f.Decision.Evidence.Schemas), func(s string) bool {
-		return slices.Contains(integration.RequiredSchemas(), bundle.Schema(s))
+		return slices.Contains(integration.RequiredSchemas(), bundle.SchemaPath(s))
 	})
 	found, ok := reduce(ctx, f, removable, func(left []string) (Variant, error) {
 		return f.onBoth([]unit{f.definitionUnit(d, "/schemas", allowed(left))})

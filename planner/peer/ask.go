@@ -69,7 +69,7 @@ func Ask(ctx context.Context, in Input) (*Answers, error) {
 type asker struct {
 	of       trace.Side
 	bundle   *bundle.Bundle
-	side     *live.Side
+	side     *live.BundleClient
 	progress func()
 
 	schema *gql.Schema

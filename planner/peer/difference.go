@@ -45,7 +45,7 @@ func newDifference(q proof.Question, file string, req gql.Request, ours, theirs 
 		return d
 	}
 	other, err := bundle.ParseValue(theirs.Body)
-	if err != nil { // [live.Side.Ask] has read it
+	if err != nil { // [live.BundleClient.Ask] has read it
 		return d
 	}
 	if place, says := differs(mine, other, ""); says != "" {

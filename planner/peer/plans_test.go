@@ -31,7 +31,7 @@ func same(t *testing.T, base, head *bundle.Bundle, rules *settings.Settings, rea
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := live.Open(t.Context(), from, to, live.Options{})
+	b, err := live.Open(t.Context(), from, to, live.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,7 +116,7 @@ func (o dossier) evidenceOfState(s *plan.State) string {
 }
 
 // evidenceOfQueries holds that the queries of the evidence are those that the settings declare.
-func (o dossier) evidenceOfQueries(shown []plan.Query) string {
+func (o dossier) evidenceOfQueries(shown []plan.QueryDifference) string {
 	if o.state == nil || o.state.native != nil {
 		return ""
 	}

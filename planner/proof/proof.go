@@ -56,7 +56,7 @@ type Dependences interface {
 
 // Traces hold what tasks asked when they passed.
 type Traces interface {
-	Load(ctx context.Context, of trace.Subject) (traces []*trace.Trace, unusable []string)
+	Load(ctx context.Context, of trace.TaskKey) (traces []*trace.Trace, unusable []string)
 	Broken(ctx context.Context, integration string) string
 }
 

@@ -26,7 +26,7 @@ type side struct {
 }
 
 // readSide decodes a bundle.
-func readSide(b *bundle.Bundle, server Answerer, definitionSchema bundle.Schema) (*side, error) {
+func readSide(b *bundle.Bundle, server Answerer, definitionSchema bundle.SchemaPath) (*side, error) {
 	s := &side{bundle: b, types: plain(b.GraphQL()), server: server, definitions: map[string]*definition{}}
 	for _, section := range []struct {
 		to    *map[string]object

@@ -54,7 +54,7 @@ func (c *prover) load(ctx context.Context, t plan.Task) []*trace.Trace {
 	if c.Tasks.Unknown(t) != "" {
 		return nil
 	}
-	traces, _ := c.Traces.Load(ctx, trace.Subject{Integration: t.Integration, Command: t.Command, Shard: t.Label()})
+	traces, _ := c.Traces.Load(ctx, trace.TaskKey{Integration: t.Integration, Command: t.Command, Shard: t.Label()})
 	return slices.DeleteFunc(slices.Clone(traces), func(tr *trace.Trace) bool { return !c.sameFiles(t.Integration, string(tr.Files)) })
 }
 
@@ -64,12 +64,12 @@ func (c *prover) shows(ctx context.Context, i *subject, t *trace.Trace, exactly 
 	if t.Unprovable != "" || len(t.Requests) == 0 && !strings.HasPrefix(string(t.Files), readOf) {
 		return false
 	}
-	asThen := func(r trace.Request) bool {
+	asThen := func(r trace.RecordedRequest) bool {
 		head := r.Side == trace.Base || c.digest(ctx, c.head, r) == r.Answer
 		base := r.Side == trace.Head || c.digest(ctx, c.base, r) == r.Answer
 		return head && base
 	}
-	alike := func(r trace.Request) bool {
+	alike := func(r trace.RecordedRequest) bool {
 		base := c.digest(ctx, c.base, r)
 		return base != "" && base == c.digest(ctx, c.head, r)
 	}
@@ -82,7 +82,7 @@ func every[T any](items []T, ok func(T) bool) bool {
 
 // digest returns the digest of the whole answer of a side to a recorded request; "" when it
 // cannot be asked.
-func (c *prover) digest(ctx context.Context, s *side, r trace.Request) string {
+func (c *prover) digest(ctx context.Context, s *side, r trace.RecordedRequest) string {
 	req, err := r.GraphQL()
 	if err != nil || s.server == nil && s.engine == nil {
 		return ""

@@ -3,7 +3,7 @@
 // rules that decide how it is checked. The package answers three questions:
 //
 //   - Which settings hold? Those of base, or settings from outside of the repository: see
-//     [Job.Settings] and [SettingsOfPlan].
+//     [JobCheckout.Settings] and [SettingsOfPlan].
 //   - Which rules does head edit? [FindEdits] finds them. Every integration that an edit
 //     concerns runs in full, as base's rules say.
 //   - Which files may a command use? [Workplace.Programs] digests them: all files of the

@@ -37,9 +37,9 @@ func (e Edits) OnlyFiles(integration string, edits []string) bool {
 	return !slices.ContainsFunc(edits, func(edit string) bool { return !slices.Contains(known, edit) })
 }
 
-// Settings are the settings of a plan and where they come from: base, head's own files, or
+// SideSettings are the settings of a plan and where they come from: base, head's own files, or
 // outside of the repository.
-type Settings struct {
+type SideSettings struct {
 	*settings.Settings
 	Path    string // in the repository; "" when they are not those of a revision
 	Commit  string // the revision
@@ -69,7 +69,7 @@ type Comparison struct {
 
 // An Input is what edits are found in.
 type Input struct {
-	Settings Settings
+	Settings SideSettings
 	InJob    bool // the settings are those of a job of GitLab
 	// IsData reports whether a path of the repository is a part of the bundles, or the
 	// settings, so that it is no program.

@@ -77,7 +77,7 @@ func TestEditsOfUnnamedPrograms(t *testing.T) {
 		head := maps.Clone(base)
 		head[edited] += "# new\n"
 		edits, err := rules.FindEdits(rules.Input{
-			Settings: rules.Settings{Settings: parse(t, base["ci/prcheck.yaml"]), Path: "ci/prcheck.yaml"}, IsData: isData,
+			Settings: rules.SideSettings{Settings: parse(t, base["ci/prcheck.yaml"]), Path: "ci/prcheck.yaml"}, IsData: isData,
 			Compare: func() (*rules.Comparison, error) { return compared(files(base), files(head)), nil },
 			CanPlan: func(*settings.Settings, func(string) ([]byte, error)) error { return nil },
 		})
@@ -152,7 +152,7 @@ func TestFindEdits(t *testing.T) {
 					delete(headTexts, name)
 				}
 			}
-			base := rules.Settings{Settings: parse(t, settingsText), Path: "ci/prcheck.yaml", Commit: commit, Missing: tt.missing}
+			base := rules.SideSettings{Settings: parse(t, settingsText), Path: "ci/prcheck.yaml", Commit: commit, Missing: tt.missing}
 			if tt.missing {
 				delete(baseTexts, "ci/prcheck.yaml")
 				base.Settings = &settings.Settings{}
@@ -184,7 +184,7 @@ func TestFindEditsReadsQueriesOfHead(t *testing.T) {
 	head["ci/queries/dns.graphql"] = "{ head }"
 	var text []byte
 	_, err := rules.FindEdits(rules.Input{
-		Settings: rules.Settings{Settings: parse(t, settingsText), Path: "ci/prcheck.yaml"},
+		Settings: rules.SideSettings{Settings: parse(t, settingsText), Path: "ci/prcheck.yaml"},
 		IsData:   isData,
 		Compare:  func() (*rules.Comparison, error) { return compared(files(baseFiles()), files(head)), nil },
 		CanPlan: func(_ *settings.Settings, read func(string) ([]byte, error)) (err error) {
@@ -222,7 +222,7 @@ func TestFindEditsOfOwnSettings(t *testing.T) {
 				maps.DeleteFunc(*side, func(_, text string) bool { return text == "" })
 			}
 			edits, err := rules.FindEdits(rules.Input{
-				Settings: rules.Settings{Settings: parse(t, head["ci/prcheck.yaml"]), Own: "/repo/ci/prcheck.yaml"}, IsData: isData,
+				Settings: rules.SideSettings{Settings: parse(t, head["ci/prcheck.yaml"]), Own: "/repo/ci/prcheck.yaml"}, IsData: isData,
 				Compare: func() (*rules.Comparison, error) { return compared(files(base), files(head)), nil },
 			})
 			if err != nil {
@@ -246,7 +246,7 @@ func TestEditOfAProgramBelowData(t *testing.T) {
 	const text = "version: 1\nexec: {argv: [a]}\nintegrations: {dns: {programs: ['data/tools/**']}}\n"
 	base, head := map[string]string{"data/tools/x": "1", "data/y": "1"}, map[string]string{"data/tools/x": "2", "data/y": "2"}
 	edits, err := rules.FindEdits(rules.Input{
-		Settings: rules.Settings{Settings: parse(t, text)}, IsData: isData,
+		Settings: rules.SideSettings{Settings: parse(t, text)}, IsData: isData,
 		Compare: func() (*rules.Comparison, error) { return compared(files(base), files(head)), nil },
 	})
 	if err != nil {
@@ -281,7 +281,7 @@ func TestFindEditsWhereRulesAreOfBase(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			edits, err := rules.FindEdits(rules.Input{IsData: isData,
-				Settings: rules.Settings{Settings: parse(t, "version: 1\n"), Path: tt.path}, InJob: tt.inJob,
+				Settings: rules.SideSettings{Settings: parse(t, "version: 1\n"), Path: tt.path}, InJob: tt.inJob,
 				Compare: func() (*rules.Comparison, error) { return tt.found, tt.err },
 			})
 			if !errors.Is(err, tt.err) {

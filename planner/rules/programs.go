@@ -24,14 +24,14 @@ const (
 // it lies in no repository.
 type Workplace struct {
 	// List returns the files that a program may use: nothing that prcheck wrote.
-	List func() ([]File, error)
+	List func() ([]ProgramFile, error)
 	// Files reads files. No link leads out of the repository, and Lstat answers
 	// [fs.ErrNotExist] also for a name that no file can have.
 	Files fs.ReadLinkFS
 }
 
-// A File is a file that a program may use.
-type File struct {
+// A ProgramFile is a file that a program may use.
+type ProgramFile struct {
 	Path string // in the repository
 	ID   string // git's mode and id of its content; "" when it must be read
 }
@@ -61,7 +61,7 @@ func (at Workplace) Programs() func(settings.Programs) (string, error) {
 
 // Selected returns a function that lists the files that the command of an integration may use,
 // sorted, with the modes and ids of their contents.
-func (at Workplace) Selected() func(settings.Programs) ([]File, error) {
+func (at Workplace) Selected() func(settings.Programs) ([]ProgramFile, error) {
 	return at.newDigester().selected
 }
 
@@ -75,7 +75,7 @@ func (at Workplace) newDigester() *programDigester {
 // A programDigester digests files, each once.
 type programDigester struct {
 	Workplace
-	list     func() ([]File, error)
+	list     func() ([]ProgramFile, error)
 	contents map[string]outcome // by path, of files that were read
 	digests  map[string]outcome // by selection
 	left     int64              // bytes that may still be read
@@ -109,32 +109,32 @@ func (d *programDigester) digest(p settings.Programs) (string, error) {
 }
 
 // selected lists the files that a command may use and that are there, with their ids.
-func (d *programDigester) selected(p settings.Programs) ([]File, error) {
+func (d *programDigester) selected(p settings.Programs) ([]ProgramFile, error) {
 	listed, err := d.list()
 	if err != nil {
 		return nil, err
 	}
-	var files []File
+	var files []ProgramFile
 	for _, f := range listed {
 		if p.Include(f.Path) {
 			files = append(files, f)
 		}
 	}
 	for _, name := range p.Literals() {
-		files = append(files, File{Path: name})
+		files = append(files, ProgramFile{Path: name})
 	}
-	slices.SortFunc(files, func(a, b File) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(b.ID, a.ID)) })
-	files = slices.CompactFunc(files, func(a, b File) bool { return a.Path == b.Path && b.ID == "" })
+	slices.SortFunc(files, func(a, b ProgramFile) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(b.ID, a.ID)) })
+	files = slices.CompactFunc(files, func(a, b ProgramFile) bool { return a.Path == b.Path && b.ID == "" })
 	for i, f := range files {
 		if files[i].ID, err = d.contentID(f); err != nil {
 			return nil, fmt.Errorf("%q: %w", f.Path, err)
 		}
 	}
-	return slices.DeleteFunc(files, func(f File) bool { return f.ID == "" }), nil
+	return slices.DeleteFunc(files, func(f ProgramFile) bool { return f.ID == "" }), nil
 }
 
 // contentID returns git's mode and id of a file's content, "" for a file that is gone.
-func (d *programDigester) contentID(f File) (string, error) {
+func (d *programDigester) contentID(f ProgramFile) (string, error) {
 	if f.ID != "" {
 		return f.ID, nil
 	}

@@ -21,11 +21,11 @@ func files(texts map[string]string) fstest.MapFS {
 }
 
 // all lists the files of a tree, none of them with a known id.
-func all(tree fstest.MapFS) func() ([]rules.File, error) {
-	return func() ([]rules.File, error) {
-		var out []rules.File
+func all(tree fstest.MapFS) func() ([]rules.ProgramFile, error) {
+	return func() ([]rules.ProgramFile, error) {
+		var out []rules.ProgramFile
 		for name := range tree {
-			out = append(out, rules.File{Path: name})
+			out = append(out, rules.ProgramFile{Path: name})
 		}
 		return out, nil
 	}
@@ -86,7 +86,7 @@ func TestPrograms(t *testing.T) {
 // A file that git ignores counts when the settings name it without wildcards.
 func TestIgnoredPrograms(t *testing.T) {
 	tree := files(map[string]string{"bin/tool": "1", "bin/other": "1"})
-	none := func() ([]rules.File, error) { return nil, nil }
+	none := func() ([]rules.ProgramFile, error) { return nil, nil }
 	digest := func(settings string) string {
 		d, err := rules.Workplace{Files: tree, List: none}.Programs()(selected(t, settings))
 		if err != nil {
@@ -108,19 +108,19 @@ const gitID = "aec92917403fe09d962fb43a3bcef0ae21f4c217"
 // read.
 func TestProgramsWithKnownIDs(t *testing.T) {
 	tree := files(map[string]string{"prog.py": "print()\n"})
-	digest := func(tree fstest.MapFS, listed ...rules.File) string {
-		list := func() ([]rules.File, error) { return listed, nil }
+	digest := func(tree fstest.MapFS, listed ...rules.ProgramFile) string {
+		list := func() ([]rules.ProgramFile, error) { return listed, nil }
 		d, err := rules.Workplace{Files: tree, List: list}.Programs()(selected(t, "programs: [prog.py]"))
 		if err != nil {
 			t.Error(err)
 		}
 		return d
 	}
-	read, known := digest(tree), digest(nil, rules.File{Path: "prog.py", ID: "100644 " + gitID})
+	read, known := digest(tree), digest(nil, rules.ProgramFile{Path: "prog.py", ID: "100644 " + gitID})
 	if read != known {
 		t.Errorf("got %s from git's id, and %s from the file", known, read)
 	}
-	if digest(nil, rules.File{Path: "prog.py", ID: "100644 0000"}) == known {
+	if digest(nil, rules.ProgramFile{Path: "prog.py", ID: "100644 0000"}) == known {
 		t.Error("another id gives the same digest")
 	}
 }
@@ -128,7 +128,7 @@ func TestProgramsWithKnownIDs(t *testing.T) {
 // The list is read once for a plan, and so is each file.
 func TestProgramsAreReadOnce(t *testing.T) {
 	tree, lists := files(map[string]string{"a": "1", "b": "1"}), 0
-	digest := rules.Workplace{Files: tree, List: func() ([]rules.File, error) {
+	digest := rules.Workplace{Files: tree, List: func() ([]rules.ProgramFile, error) {
 		lists++
 		return all(tree)()
 	}}.Programs()
@@ -160,7 +160,7 @@ func TestProgramsInDoubt(t *testing.T) {
 		}
 	}
 	broken := errors.New("git is not installed")
-	list := func() ([]rules.File, error) { return nil, broken }
+	list := func() ([]rules.ProgramFile, error) { return nil, broken }
 	if got, err := (rules.Workplace{Files: tree, List: list}).Programs()(settings.Programs{}); !errors.Is(err, broken) || got != "" {
 		t.Errorf("got %q, %v, want %v", got, err, broken)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/app-sre/prcheck/settings"
 )
 
-// A Job is a job of GitLab that has head checked out, and whose settings are looked for.
-type Job struct {
+// A JobCheckout is a job of GitLab that has head checked out, and whose settings are looked for.
+type JobCheckout struct {
 	Base, Head string // hashes of commits
 	// Lstat describes a file on disk, and not where a link leads.
 	Lstat func(name string) (fs.FileInfo, error)
@@ -23,7 +23,7 @@ type Job struct {
 // gave, "" for none. Settings of a revision, base:PATH or git:REV:PATH, stay as they are. A file of the repository is taken from base, since head may
 // have changed it. A file that neither side has was put there by the job, so it is read from
 // disk, and so is a file outside of the repository.
-func (j Job) Settings(name string) (string, error) {
+func (j JobCheckout) Settings(name string) (string, error) {
 	switch {
 	case name == "":
 		return j.usualSettings()
@@ -47,7 +47,7 @@ func (j Job) Settings(name string) (string, error) {
 // usualSettings returns the name of the settings when the user names none: base's of the
 // current folder, or else base's at the root of the repository. Outside of the repository it
 // is a file in the current folder.
-func (j Job) usualSettings() (string, error) {
+func (j JobCheckout) usualSettings() (string, error) {
 	file, inside := j.PathOf(settings.FileName)
 	if _, err := j.Lstat(settings.FileName); !inside && err == nil {
 		return settings.FileName, nil

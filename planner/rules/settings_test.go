@@ -78,7 +78,7 @@ func TestJobSettings(t *testing.T) {
 		{name: "git:v1:ci/x.yaml", want: "git:v1:ci/x.yaml"},
 	} {
 		t.Run(fmt.Sprintf("%s %s %s %v", tt.name, tt.base, tt.head, tt.outside), func(t *testing.T) {
-			job := rules.Job{Base: "b", Head: "h", Lstat: disk.Lstat,
+			job := rules.JobCheckout{Base: "b", Head: "h", Lstat: disk.Lstat,
 				PathOf: func(name string) (string, bool) { return name, !tt.outside && !path.IsAbs(name) },
 				HasPath: func(name string, commits ...string) (bool, error) {
 					has := map[string]string{"b": tt.base, "h": tt.head}

@@ -38,7 +38,7 @@ func TestUnread(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			base, head := map[string]string{"data/y": "1"}, map[string]string{"data/y": "2"}
 			edits, err := rules.FindEdits(rules.Input{
-				Settings: rules.Settings{Settings: parse(t, tt.settings)}, IsData: isData, Reads: tt.reads, Natives: tt.natives,
+				Settings: rules.SideSettings{Settings: parse(t, tt.settings)}, IsData: isData, Reads: tt.reads, Natives: tt.natives,
 				Compare: func() (*rules.Comparison, error) { return compared(files(base), files(head)), nil },
 			})
 			if err != nil {

@@ -20,7 +20,7 @@ const (
 // same file under another path.
 func checkRename(ctx context.Context, t *tester, base, _ *bundle.Bundle) (finding, error) {
 	var f finding
-	seen := map[bundle.Schema]bool{t.in.Settings.DefinitionSchema(): true}
+	seen := map[bundle.SchemaPath]bool{t.in.Settings.DefinitionSchema(): true}
 	for _, of := range base.Datafiles() {
 		if seen[of.Schema] || len(seen) > maxRenamed {
 			continue
@@ -132,7 +132,7 @@ func (t *tester) narrowed(b *bundle.Bundle, keep func(i, n int) bool) variant {
 	v.data = rewritten(v.data, func(_ file, o *bundle.Object) (any, bool) {
 		schemas, _ := o.Get("schemas")
 		list, ok := schemas.([]any)
-		if !ok || bundle.Schema(o.String("$schema")) != t.in.Settings.DefinitionSchema() {
+		if !ok || bundle.SchemaPath(o.String("$schema")) != t.in.Settings.DefinitionSchema() {
 			return nil, false
 		}
 		kept := []any{}

@@ -174,7 +174,7 @@ func checkLists(ctx context.Context, t *tester, base, _ *bundle.Bundle) (finding
 	var f finding
 	v := variantOf(base)
 	v.data = rewritten(v.data, func(f file, o *bundle.Object) (any, bool) {
-		return reverseLists(o), bundle.Schema(o.String("$schema")) != t.in.Settings.DefinitionSchema()
+		return reverseLists(o), bundle.SchemaPath(o.String("$schema")) != t.in.Settings.DefinitionSchema()
 	})
 	other, err := v.bundle(base)
 	if err != nil {

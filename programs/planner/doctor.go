@@ -65,7 +65,7 @@ func examine(ctx context.Context, env cli.Env, f doctorFlags) error {
 	}
 	report, err := doctor.Examine(ctx, doctor.Input{
 		Dir: f.repo, Config: in.Config, Base: in.Base, Open: open, State: stateOf(env, in), Getenv: env.Getenv,
-		Secrets: launch.Environment{Getenv: env.Getenv, Environ: env.Environ}.Secrets(nil), FindProgram: wrapper.FindProgram, Now: time.Now, Natives: in.Natives,
+		Secrets: launch.Equipment{Getenv: env.Getenv, Environ: env.Environ}.Secrets(nil), FindProgram: wrapper.FindProgram, Now: time.Now, Natives: in.Natives,
 		InJob: revisions.InJob(env.Getenv),
 	})
 	if err != nil {
@@ -85,7 +85,7 @@ func examine(ctx context.Context, env cli.Env, f doctorFlags) error {
 func stateOf(env cli.Env, in change.Inputs) doctor.State {
 	return doctor.State{
 		Place: in.State,
-		Check: func(ctx context.Context, settings source.Settings, base string) (string, error) {
+		Check: func(ctx context.Context, settings source.OpenedSettings, base string) (string, error) {
 			flag := change.StateFlag{Place: in.State, Settings: settings, Base: base, Head: in.Head}
 			_, note, err := flag.Trust(ctx, env)
 			if err != nil {

@@ -107,7 +107,7 @@ func answer(ctx context.Context, env cli.Env, ref string, req gql.Request) (*gql
 		return nil, err
 	}
 	res := from.Answer(ctx, req)
-	if side, ok := from.(*live.Side); ok {
+	if side, ok := from.(*live.BundleClient); ok {
 		return res, source.LiveError(side.Err())
 	}
 	return res, nil

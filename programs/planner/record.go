@@ -135,7 +135,7 @@ func tellRecorded(w io.Writer, name string, result plan.Result, t *trace.Trace) 
 }
 
 // placeOf returns the place in which a task starts: the checkout around the settings.
-func placeOf(ctx context.Context, env cli.Env, s source.Settings, own source.Own) (*place.Places, error) {
+func placeOf(ctx context.Context, env cli.Env, s source.OpenedSettings, own source.Own) (*place.Places, error) {
 	at, err := source.FindWorkplace(ctx, s.Folder())
 	if err != nil || !at.IsRepository() {
 		return &place.Places{Folder: s.Folder(), Shared: true}, err

@@ -19,7 +19,7 @@ const servedCommand = "served"
 // notes record what an integration reads from a server. Nil notes record nothing.
 type notes struct {
 	store    trace.Store
-	of       trace.Subject
+	of       trace.TaskKey
 	recorder *trace.Recorder
 }
 
@@ -28,7 +28,7 @@ func newNotes(ctx context.Context, folder, name string) (*notes, error) {
 	if remembered == nil || err != nil {
 		return nil, err
 	}
-	return &notes{trace.NewStore(remembered), trace.Subject{Integration: name, Command: servedCommand}, trace.NewRecorder("", "")}, nil
+	return &notes{trace.NewStore(remembered), trace.TaskKey{Integration: name, Command: servedCommand}, trace.NewRecorder("", "")}, nil
 }
 
 func (n *notes) observe() func(server.Exchange) {

@@ -93,7 +93,7 @@ func (f *importFlags) write(ctx context.Context, env cli.Env) error {
 		return err
 	}
 	outcome := rounds.Done
-	_, err = rounds.New(in, f.Options).Run(ctx, func(r *rounds.Report) error {
+	_, err = rounds.New(in, f.Orders).Run(ctx, func(r *rounds.Report) error {
 		if outcome = r.Outcome; outcome == rounds.Done {
 			return nil
 		}

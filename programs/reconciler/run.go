@@ -26,7 +26,7 @@ import (
 
 // runFlags are the flags of run.
 type runFlags struct {
-	rounds.Options
+	rounds.Orders
 	bundle, config, state, journal, metrics string
 	dryRun, noDryRun, finished, noCache     bool
 	form                                    cli.Choice
@@ -155,9 +155,9 @@ func (f *runFlags) input(ctx context.Context, env cli.Env, natives []integration
 	in := rounds.Input{
 		Integration: name, Natives: natives, Settings: f.settings(rules.Settings), Log: env.Stderr,
 		Connect: func(s *settings.Settings, learn func(string)) rounds.Systems {
-			return writers.Of(systems.New(systems.Options{Settings: s, Getenv: env.Getenv, Learn: learn}).For(name))
+			return writers.Of(systems.New(systems.Sources{Settings: s, Getenv: env.Getenv, Learn: learn}).For(name))
 		},
-		Masker: mask.New(launch.Environment{Settings: rules.Settings, Getenv: env.Getenv, Environ: env.Environ}.Secrets(nil)),
+		Masker: mask.New(launch.Equipment{Settings: rules.Settings, Getenv: env.Getenv, Environ: env.Environ}.Secrets(nil)),
 	}
 	if in.Data, err = rounds.NewSource(open, f.bundle); err != nil {
 		return in, err
@@ -192,14 +192,14 @@ func (f *runFlags) serve(ctx context.Context, env cli.Env, in rounds.Input) erro
 	if err != nil {
 		return fmt.Errorf("serving metrics: %w; choose another address with --metrics", err)
 	}
-	in.Monitor = rounds.NewMonitor(in.Integration, f.Options)
+	in.Monitor = rounds.NewMonitor(in.Integration, f.Orders)
 	_, _ = fmt.Fprintf(env.Stderr, "reconciler: metrics at http://%s/metrics\n", listener.Addr()) // only a note
 	return in.Monitor.Serve(listener, func() error { return f.rounds(ctx, env, in) })
 }
 
 // rounds makes the rounds and writes their reports.
 func (f *runFlags) rounds(ctx context.Context, env cli.Env, in rounds.Input) error {
-	last, err := rounds.New(in, f.Options).Run(ctx, func(r *rounds.Report) error {
+	last, err := rounds.New(in, f.Orders).Run(ctx, func(r *rounds.Report) error {
 		write := r.WriteText
 		switch isJSON := f.form.String() == "json"; {
 		case f.Status && isJSON:

@@ -138,7 +138,7 @@ func (f *webhookFlags) serve(ctx context.Context, env cli.Env) error {
 			h.Use(known)
 		}
 	}
-	return webhook.Serve(ctx, l, webhook.Options{Handler: h, Certificate: certificate, Reload: reload, Every: f.every})
+	return webhook.Serve(ctx, l, webhook.Serving{Handler: h, Certificate: certificate, Reload: reload, Every: f.every})
 }
 
 // A loader reads the types of the webhook from a bundle.

@@ -46,6 +46,6 @@ func (f executionFlags) options(env cli.Env) runner.Options {
 	return runner.Options{
 		Jobs: f.jobs, Logs: f.logs, NoBaseline: f.noBaseline, FailFast: f.failFast, MemoryLimit: f.memory.Bytes(os.DirFS("/")),
 		Temp:     f.temp,
-		Progress: progress.Options{Out: env.Stderr, Mode: f.progress, Getenv: env.Getenv}, Notes: env.Stderr,
+		Progress: progress.Display{Out: env.Stderr, Mode: f.progress, Getenv: env.Getenv}, Notes: env.Stderr,
 	}
 }

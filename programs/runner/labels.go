@@ -20,14 +20,14 @@ type labelCheck struct {
 }
 
 // checkLabels asks GitLab for the labels of the merge request, if the effects need any.
-func checkLabels(ctx context.Context, at ci.Environment, e report.Effects) labelCheck {
+func checkLabels(ctx context.Context, at ci.Environment, e report.AllEffects) labelCheck {
 	c := labelCheck{needed: e.Labels, asked: at.MergeRequest.IID != 0}
 	c.missing, c.trouble = ci.MissingLabels(ctx, at, e.Labels)
 	return c
 }
 
 // checkLabelsHere is [checkLabels] for the job that the variables describe.
-func checkLabelsHere(ctx context.Context, env cli.Env, e report.Effects) labelCheck {
+func checkLabelsHere(ctx context.Context, env cli.Env, e report.AllEffects) labelCheck {
 	if len(e.Labels) == 0 {
 		return labelCheck{}
 	}

@@ -39,7 +39,7 @@ func canWrite(folder string) bool {
 }
 
 // placesOf returns the places in which the tasks of a change start.
-func placesOf(ctx context.Context, env cli.Env, w change.Worlds, s source.Settings, keeper world.Keeper) (*place.Places, error) {
+func placesOf(ctx context.Context, env cli.Env, w change.Worlds, s source.OpenedSettings, keeper world.Keeper) (*place.Places, error) {
 	inJob := change.InJob(env.Getenv)
 	p := &place.Places{
 		Folder: s.Folder(), Base: place.Side(w.Base), Head: place.Side(w.Head), Others: w.Others, OfJob: inJob,

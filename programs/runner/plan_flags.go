@@ -27,9 +27,9 @@ func (f *planFlags) register(cmd *cobra.Command) {
 }
 
 // rules reads the settings of the plan.
-func (f planFlags) rules(ctx context.Context, env cli.Env, p *plan.Plan) (source.Settings, error) {
+func (f planFlags) rules(ctx context.Context, env cli.Env, p *plan.Plan) (source.OpenedSettings, error) {
 	if err := change.Reach(ctx, env, p.Base.Ref); err != nil && f.base == "" {
-		return source.Settings{}, err
+		return source.OpenedSettings{}, err
 	}
 	rules, err := change.SettingsOfPlan(ctx, f.config, p)
 	if err == nil {

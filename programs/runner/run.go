@@ -115,7 +115,7 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) (err e
 }
 
 // load opens the plan, and the bundles and settings that it was made from.
-func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, rules source.Settings, err error) {
+func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, rules source.OpenedSettings, err error) {
 	in = runner.Input{Natives: f.natives, Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ}
 	if in.Plan, err = source.FetchPlan(ctx, f.plan); err != nil {
 		return in, rules, err
@@ -156,7 +156,7 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, rules
 }
 
 // worlds returns the files of both sides of a plan.
-func (f runFlags) worlds(ctx context.Context, env cli.Env, p *plan.Plan, rules source.Settings) (change.Worlds, source.Opener, world.Keeper) {
+func (f runFlags) worlds(ctx context.Context, env cli.Env, p *plan.Plan, rules source.OpenedSettings) (change.Worlds, source.Opener, world.Keeper) {
 	open := change.Inputs{}.OpenerWith(env, rules)
 	keeper, own := keeperIn(open, f.temp), f.own(env)
 	w := change.OpenWorlds(ctx, open, own, keeper, f.reference(f.base, p.Base), f.reference(f.head, p.Head))

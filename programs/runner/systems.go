@@ -11,7 +11,7 @@ import (
 // the data.
 func connect(env cli.Env) func(*settings.Settings, func(string)) func(string) launch.Systems {
 	return func(rules *settings.Settings, learn func(string)) func(string) launch.Systems {
-		all := systems.New(systems.Options{Settings: rules, Getenv: env.Getenv, Learn: learn})
+		all := systems.New(systems.Sources{Settings: rules, Getenv: env.Getenv, Learn: learn})
 		return func(integration string) launch.Systems { return all.For(integration) }
 	}
 }

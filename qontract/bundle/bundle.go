@@ -10,14 +10,14 @@ import (
 // slash.
 type Path string
 
-// Schema is the path of the JSON schema of a datafile, such as "/access/user-1.yml".
-type Schema string
+// SchemaPath is the path of the JSON schema of a datafile, such as "/access/user-1.yml".
+type SchemaPath string
 
 // A File is one datafile, resource or JSON schema file of a bundle. If a file has the same
 // bytes in two bundles, they can share one File.
 type File struct {
 	Path   Path
-	Schema Schema // $schema; "" if there is none
+	Schema SchemaPath // $schema; "" if there is none
 
 	raw      []byte        // use text; its capacity reaches to the end of the bundle file
 	mentions []mention     // use found
@@ -90,7 +90,7 @@ type Bundle struct {
 	datafiles section
 	resources section
 	schemas   section
-	bySchema  map[Schema][]*File
+	bySchema  map[SchemaPath][]*File
 
 	graphql             []byte
 	types               atomic.Pointer[Object]      // {"graphql": …}; nil until it is decoded
@@ -143,7 +143,7 @@ func (b *Bundle) DatafileIndex(p Path) int {
 
 // BySchema returns the datafiles with a schema, in the order of the bundle. The caller must
 // not change the list.
-func (b *Bundle) BySchema(s Schema) []*File { return b.bySchema[s] }
+func (b *Bundle) BySchema(s SchemaPath) []*File { return b.bySchema[s] }
 
 // Resources returns all resources in the order of the bundle. The caller must
 // not change the list.

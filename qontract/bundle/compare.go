@@ -32,8 +32,8 @@ type Change struct {
 }
 
 // Schemas returns the schemas of the old and the new version, without repetition.
-func (c Change) Schemas() []Schema {
-	var out []Schema
+func (c Change) Schemas() []SchemaPath {
+	var out []SchemaPath
 	for _, f := range []*File{c.Old, c.New} {
 		if f != nil && f.Schema != "" && !slices.Contains(out, f.Schema) {
 			out = append(out, f.Schema)

@@ -24,7 +24,7 @@ type indexHead struct {
 	Size                      int    // of the bundle file
 	Counts                    [3]int // of datafiles, resources and JSON schemas
 	PathWithoutSlash          bool
-	Schemas                   []Schema // by their numbers
+	Schemas                   []SchemaPath // by their numbers
 	GraphQL                   indexedText
 	HasGraphQL                bool
 	Dangling                  []DanglingRef
@@ -67,7 +67,7 @@ func (b *Bundle) Index(raw []byte) (index []byte, ok bool) {
 		return nil, false
 	}
 	var rows, paths []byte
-	numbers := map[Schema]int{}
+	numbers := map[SchemaPath]int{}
 	for i, s := range b.sections() {
 		h.Counts[i] = len(s.files)
 		for _, f := range s.files {

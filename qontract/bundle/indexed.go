@@ -68,7 +68,7 @@ func OpenIndexed(raw io.ReaderAt, size int64, index []byte, whole func() (*Bundl
 }
 
 // fill makes the files of a section of rows of an index. It returns the paths that are left.
-func (s *section) fill(rows []byte, paths string, schemas []Schema, number int, from *indexedFile) (left string, err error) {
+func (s *section) fill(rows []byte, paths string, schemas []SchemaPath, number int, from *indexedFile) (left string, err error) {
 	n := len(rows) / indexRowSize
 	s.files = make([]*File, n)
 	files, entries := make([]File, n), make([]indexedEntry, n)
@@ -125,7 +125,7 @@ func (f *File) load() {
 
 // mentionsIn returns the mentions in the text of a file. It is not ok when the text is not one
 // object with this schema.
-func mentionsIn(text []byte, schema Schema) (found []mention, ok bool) {
+func mentionsIn(text []byte, schema SchemaPath) (found []mention, ok bool) {
 	r := reader{scanner: scanner{data: text}}
 	f, err := r.readFile("", "", requireNothing)
 	if err != nil || r.pos != len(text) || f.Schema != schema {

@@ -198,13 +198,13 @@ func (r *reader) readSchema(f *File) error {
 	}
 	r.mentions = r.mentions[:before]
 	s, _ := decode(r.data[start:r.pos]).(string)
-	f.Schema = Schema(s)
+	f.Schema = SchemaPath(s)
 	return nil
 }
 
 // groupBySchema builds the list of datafiles for each schema.
 func (b *Bundle) groupBySchema() {
-	b.bySchema = map[Schema][]*File{}
+	b.bySchema = map[SchemaPath][]*File{}
 	for _, f := range b.datafiles.files {
 		b.bySchema[f.Schema] = append(b.bySchema[f.Schema], f)
 	}

@@ -17,7 +17,7 @@ func Key(ctx context.Context, in Input) (string, error) {
 	if _, ok := in.Data.Tree.(CommitTree); !ok {
 		return "", nil
 	}
-	sections := []Section{in.Data, in.Resources, in.Schemas, in.GraphQL}
+	sections := []TreePart{in.Data, in.Resources, in.Schemas, in.GraphQL}
 	ids, err := objectIDs(ctx, sections)
 	if err != nil {
 		return "", err
@@ -38,7 +38,7 @@ func Key(ctx context.Context, in Input) (string, error) {
 
 // objectIDs returns git's ids of the sections that come from the commit of the datafiles, and
 // "" for all others.
-func objectIDs(ctx context.Context, sections []Section) ([]string, error) {
+func objectIDs(ctx context.Context, sections []TreePart) ([]string, error) {
 	var dirs []string
 	for _, s := range sections {
 		if s.Tree == sections[0].Tree {
@@ -62,17 +62,17 @@ func objectIDs(ctx context.Context, sections []Section) ([]string, error) {
 func hashf(h hash.Hash, format string, args ...any) { h.Write(fmt.Appendf(nil, format, args...)) }
 
 // listFolder lists a section that is a folder.
-func (s Section) listFolder(ctx context.Context) ([]Entry, error) { return s.list(ctx) }
+func (s TreePart) listFolder(ctx context.Context) ([]Entry, error) { return s.list(ctx) }
 
 // listSingle lists a section that is one file.
-func (s Section) listSingle(ctx context.Context) ([]Entry, error) {
+func (s TreePart) listSingle(ctx context.Context) ([]Entry, error) {
 	e, err := s.findFile(ctx)
 	return []Entry{e}, err
 }
 
 // hashTo adds the content of a section to a hash: git's id of a section in a
 // commit, or the names and contents of all files.
-func (s Section) hashTo(ctx context.Context, h hash.Hash, id string, list func(context.Context) ([]Entry, error)) error {
+func (s TreePart) hashTo(ctx context.Context, h hash.Hash, id string, list func(context.Context) ([]Entry, error)) error {
 	hashf(h, "%q %t ", s.Dir, s.JSON)
 	if t, ok := s.Tree.(CommitTree); ok {
 		hashf(h, "%s\n", id)

@@ -44,7 +44,7 @@ type missingError struct{ error }
 func (missingError) Is(target error) bool { return target == errNoFolder }
 
 // entryKind returns the kind of an entry that git lists.
-func entryKind(k git.Kind) Kind {
+func entryKind(k git.Kind) EntryKind {
 	switch k {
 	case git.File:
 		return Regular

@@ -7,7 +7,7 @@ import (
 
 // makeDatafile returns the record of a datafile and its text in buf.
 func (d *definitions) makeDatafile(name string, raw []byte, buf []byte) (record, []byte, []Problem) {
-	root, found := Section{}.parseFile(name, raw)
+	root, found := TreePart{}.parseFile(name, raw)
 	if found != nil || root == nil {
 		return record{empty: true}, buf[:0], found
 	}

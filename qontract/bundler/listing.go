@@ -12,7 +12,7 @@ import (
 // Text reads one file of a section by its path in the bundle, for messages that
 // name lines of the file. If the section is one file, any path means that file. The
 // listing saves listing the section again for the next file.
-func (s Section) Text(ctx context.Context, p string, known *Listing) ([]byte, error) {
+func (s TreePart) Text(ctx context.Context, p string, known *Listing) ([]byte, error) {
 	e, err := known.find(ctx, s, p)
 	if err != nil {
 		return nil, err
@@ -29,12 +29,12 @@ func (s Section) Text(ctx context.Context, p string, known *Listing) ([]byte, er
 	return raw, errors.Join(err, r.Close())
 }
 
-// A Listing keeps the entries of a section for several calls of [Section.Text]. The
+// A Listing keeps the entries of a section for several calls of [TreePart.Text]. The
 // zero value is filled by the first call.
 type Listing struct{ entries map[string]Entry }
 
 // find returns the entry of a file of a section by its path in the bundle.
-func (l *Listing) find(ctx context.Context, s Section, p string) (Entry, error) {
+func (l *Listing) find(ctx context.Context, s TreePart, p string) (Entry, error) {
 	if l.entries == nil {
 		entries, err := s.list(ctx)
 		if err != nil {

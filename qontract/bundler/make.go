@@ -11,10 +11,10 @@ import (
 
 // An Input names the sources of a bundle.
 type Input struct {
-	Data, Resources, Schemas Section // folders
-	GraphQL                  Section // one file
-	Commit                   string  // hash of the commit
-	Timestamp                string  // time of the commit in unix seconds
+	Data, Resources, Schemas TreePart // folders
+	GraphQL                  TreePart // one file
+	Commit                   string   // hash of the commit
+	Timestamp                string   // time of the commit in unix seconds
 }
 
 // Options say how a bundle is made. The zero value is ready to use.
@@ -119,7 +119,7 @@ type pendingList struct {
 }
 
 // startListing starts to list a section in the background.
-func startListing(ctx context.Context, s Section, takes func(string) bool) *pendingList {
+func startListing(ctx context.Context, s TreePart, takes func(string) bool) *pendingList {
 	l := &pendingList{}
 	l.working.Go(func() (err error) {
 		l.files, err = s.listFiles(ctx, takes, &l.found)

@@ -11,9 +11,9 @@ import (
 )
 
 // openFolder returns a folder as a section.
-func openFolder(t testing.TB, name string) bundler.Section {
+func openFolder(t testing.TB, name string) bundler.TreePart {
 	t.Helper()
-	return bundler.Section{Tree: bundler.Folder(name), Dir: ".", Shown: "."}
+	return bundler.TreePart{Tree: bundler.Folder(name), Dir: ".", Shown: "."}
 }
 
 // makeBundle makes a bundle and returns its bytes.

@@ -20,22 +20,22 @@ const graphqlPath = "graphql.json"
 // SchemasFromBundle returns the schemas and the GraphQL types of a bundle. What a
 // bundler added to the schemas stays in them. Shown is the name of the bundle in
 // messages.
-func SchemasFromBundle(raw []byte, shown string) (schemas, graphql Section, err error) {
+func SchemasFromBundle(raw []byte, shown string) (schemas, graphql TreePart, err error) {
 	var b struct {
 		Schemas map[string]json.RawMessage
 		GraphQL json.RawMessage
 	}
 	if err := json.Unmarshal(raw, &b); err != nil {
-		return Section{}, Section{}, fmt.Errorf("reading bundle %q: %w", shown, err)
+		return TreePart{}, TreePart{}, fmt.Errorf("reading bundle %q: %w", shown, err)
 	}
 	if len(b.Schemas) == 0 || b.GraphQL == nil {
-		return Section{}, Section{}, fmt.Errorf("reading bundle %q: %w", shown, errors.New("it has no schemas or no GraphQL types"))
+		return TreePart{}, TreePart{}, fmt.Errorf("reading bundle %q: %w", shown, errors.New("it has no schemas or no GraphQL types"))
 	}
 	t := memoryTree{graphqlPath: b.GraphQL}
 	for path, raw := range b.Schemas {
 		t["schemas/"+strings.TrimPrefix(path, "/")] = raw
 	}
-	part := func(dir string) Section { return Section{Tree: t, Dir: dir, Shown: shown, JSON: true} }
+	part := func(dir string) TreePart { return TreePart{Tree: t, Dir: dir, Shown: shown, JSON: true} }
 	return part("schemas"), part(graphqlPath), nil
 }
 
@@ -44,18 +44,18 @@ const maxBundle = 2 << 30
 
 // SchemasFromFile returns the schemas and the GraphQL types of a bundle that is a
 // file of a tree.
-func SchemasFromFile(ctx context.Context, s Section) (schemas, graphql Section, err error) {
+func SchemasFromFile(ctx context.Context, s TreePart) (schemas, graphql TreePart, err error) {
 	e, err := s.findFile(ctx)
 	if err != nil {
-		return Section{}, Section{}, err
+		return TreePart{}, TreePart{}, err
 	}
 	r, err := s.Tree.Open(ctx)
 	if err != nil {
-		return Section{}, Section{}, err
+		return TreePart{}, TreePart{}, err
 	}
 	raw, err := r.Read(e, maxBundle)
 	if err = errors.Join(err, r.Close()); err != nil {
-		return Section{}, Section{}, fmt.Errorf("reading %s: %w", s.Shown, err)
+		return TreePart{}, TreePart{}, fmt.Errorf("reading %s: %w", s.Shown, err)
 	}
 	return SchemasFromBundle(raw, s.Shown)
 }

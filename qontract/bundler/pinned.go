@@ -30,7 +30,7 @@ func Pin(ctx context.Context, in Input) (Input, string, error) {
 	case *WorkTree:
 		p := &pinnedTree{WorkTree: t, listed: map[string][]Entry{}}
 		out := in
-		for _, s := range []*Section{&out.Data, &out.Resources, &out.Schemas, &out.GraphQL} {
+		for _, s := range []*TreePart{&out.Data, &out.Resources, &out.Schemas, &out.GraphQL} {
 			if s.Tree == Tree(t) {
 				s.Tree = p
 			}
@@ -47,8 +47,8 @@ func Pin(ctx context.Context, in Input) (Input, string, error) {
 // Holds reports whether the key of an input, from [Pin] or [Key], is still right: files outside
 // of the commit or the working tree may have changed.
 func Holds(ctx context.Context, in Input, key string) (bool, error) {
-	isOutside := func(s Section) bool { return s.Tree != in.Data.Tree }
-	if !slices.ContainsFunc([]Section{in.Resources, in.Schemas, in.GraphQL}, isOutside) {
+	isOutside := func(s TreePart) bool { return s.Tree != in.Data.Tree }
+	if !slices.ContainsFunc([]TreePart{in.Resources, in.Schemas, in.GraphQL}, isOutside) {
 		return true, nil
 	}
 	now, err := "", error(nil)
@@ -75,7 +75,7 @@ type pinnedTree struct {
 func (p *pinnedTree) key(ctx context.Context, in Input) (string, error) {
 	h := sha256.New()
 	hashf(h, "working tree %s\n%s\n%s\n", cacheFormat, in.Commit, in.Timestamp)
-	for i, s := range []Section{in.Data, in.Resources, in.Schemas, in.GraphQL} {
+	for i, s := range []TreePart{in.Data, in.Resources, in.Schemas, in.GraphQL} {
 		isFile := i == 3
 		if s.Tree != Tree(p) {
 			list := s.listFolder

@@ -33,7 +33,7 @@ type record struct {
 const sumTail = len(`,"sha256sum":""}`) + 2*sha256.Size
 
 // parseFile reads a file as YAML or JSON, depending on its name.
-func (s Section) parseFile(name string, raw []byte) (*node, []Problem) {
+func (s TreePart) parseFile(name string, raw []byte) (*node, []Problem) {
 	if isYAMLName(path.Base(name)) && !s.JSON {
 		return readYAML(raw)
 	}

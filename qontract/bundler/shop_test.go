@@ -98,7 +98,7 @@ func writeFile(t testing.TB, name, text string) {
 
 // newInput returns the sections of a checkout in a tree.
 func newInput(tree bundler.Tree) bundler.Input {
-	part := func(name string) bundler.Section { return bundler.Section{Tree: tree, Dir: name, Shown: name} }
+	part := func(name string) bundler.TreePart { return bundler.TreePart{Tree: tree, Dir: name, Shown: name} }
 	return bundler.Input{
 		Data: part("data"), Resources: part("resources"), Schemas: part("schemas"), GraphQL: part("graphql/schema.yml"),
 		Commit: "c0ffee", Timestamp: "1700000000",
@@ -155,8 +155,8 @@ func ExampleMake() {
 		_ = os.MkdirAll(filepath.Dir(name), 0o755)
 		_ = os.WriteFile(name, []byte(text), 0o600)
 	}
-	part := func(name string) bundler.Section {
-		return bundler.Section{Tree: bundler.Folder(dir), Dir: name, Shown: name}
+	part := func(name string) bundler.TreePart {
+		return bundler.TreePart{Tree: bundler.Folder(dir), Dir: name, Shown: name}
 	}
 	_ = os.WriteFile(filepath.Join(dir, "data", "bob.yml"), []byte("login: bob\nlogin: rob\nsince: 2020-01-01\n"), 0o600)
 	_, problems, err := bundler.Make(context.Background(), bundler.Input{

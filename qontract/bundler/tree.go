@@ -41,29 +41,29 @@ type Entry struct {
 	Name   string // relative to the folder that was listed, with slashes
 	Path   string // in the tree
 	Blob   string // git's id of the content; "" if not known
-	Kind   Kind
+	Kind   EntryKind
 	Target string // of a link
 }
 
-// A Kind says whether an entry is a file, a link or something else.
-type Kind int
+// An EntryKind says whether an entry is a file, a link or something else.
+type EntryKind int
 
 // The kinds of entries. An irregular entry is neither a file nor a link, but a
 // device or a pipe.
 const (
-	Regular Kind = iota
+	Regular EntryKind = iota
 	Link
 	Irregular
 	Submodule
 )
 
 // String returns the kind as words for messages.
-func (k Kind) String() string {
+func (k EntryKind) String() string {
 	return [...]string{"a file", "a link", "neither a file nor a link", "a submodule"}[k]
 }
 
-// A Section is one folder of a tree, or one file of it.
-type Section struct {
+// A TreePart is one folder of a tree, or one file of it.
+type TreePart struct {
 	Tree     Tree
 	Dir      string // path of the folder or file in the tree; "." for the whole tree
 	Shown    string // the name of the section in messages
@@ -75,7 +75,7 @@ type Section struct {
 var errNoFolder = errors.New("no such file or directory")
 
 // list returns the entries of a section that is a folder.
-func (s Section) list(ctx context.Context) ([]Entry, error) {
+func (s TreePart) list(ctx context.Context) ([]Entry, error) {
 	entries, err := s.Tree.List(ctx, s.Dir)
 	if s.Optional && errors.Is(err, errNoFolder) {
 		return nil, nil
@@ -93,7 +93,7 @@ type sourceFile struct {
 // listFiles returns the files of a section that become parts of the bundle, sorted
 // by path. Takes selects files by name; files whose name begins with a dot are left
 // out.
-func (s Section) listFiles(ctx context.Context, takes func(name string) bool, found *problems) ([]sourceFile, error) {
+func (s TreePart) listFiles(ctx context.Context, takes func(name string) bool, found *problems) ([]sourceFile, error) {
 	entries, err := s.list(ctx)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (s Section) listFiles(ctx context.Context, takes func(name string) bool, fo
 }
 
 // findFile returns the entry of a section that is one file.
-func (s Section) findFile(ctx context.Context) (Entry, error) {
+func (s TreePart) findFile(ctx context.Context) (Entry, error) {
 	dir, base := path.Split(s.Dir)
 	entries, err := s.Tree.List(ctx, path.Clean("./"+dir))
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 type analysis struct {
 	roots     []*Root
 	footprint *Position
-	schemas   []bundle.Schema
+	schemas   []bundle.SchemaPath
 	types     []string
-	depends   []bundle.Schema // schemas of datafiles that the answer depends on, as far as types tell
-	backrefs  bool            // the query reads which datafiles mention a resource
+	depends   []bundle.SchemaPath // schemas of datafiles that the answer depends on, as far as types tell
+	backrefs  bool                // the query reads which datafiles mention a resource
 }
 
 // analyze finds out what the query can read, whatever the data is.
 func (q *Query) analyze() *analysis {
-	a := &analyzer{query: q, result: &analysis{footprint: &Position{}}, schemas: map[bundle.Schema]bool{}, depends: map[bundle.Schema]bool{}, types: map[string]bool{}}
+	a := &analyzer{query: q, result: &analysis{footprint: &Position{}}, schemas: map[bundle.SchemaPath]bool{}, depends: map[bundle.SchemaPath]bool{}, types: map[string]bool{}}
 	if q.fields != nil {
 		a.types[q.schema.query.name] = true
 		for _, field := range q.fields.list {
@@ -42,8 +42,8 @@ func (q *Query) analyze() *analysis {
 type analyzer struct {
 	query   *Query
 	result  *analysis
-	schemas map[bundle.Schema]bool
-	depends map[bundle.Schema]bool
+	schemas map[bundle.SchemaPath]bool
+	depends map[bundle.SchemaPath]bool
 	types   map[string]bool
 	opaque  bool // the current root field reads something that positions cannot describe
 }
@@ -94,7 +94,7 @@ func (a *analyzer) addArguments(d *positionDraft, field *selectedField) {
 }
 
 // addSchema adds a schema that the query can read.
-func (a *analyzer) addSchema(s bundle.Schema) {
+func (a *analyzer) addSchema(s bundle.SchemaPath) {
 	if s != "" {
 		a.schemas[s] = true
 	}
@@ -161,7 +161,7 @@ func (q *Query) Footprint() *Position { return q.analysis().footprint }
 
 // Schemas returns the sorted schemas whose datafiles the query can read, provided that the
 // data fits its types.
-func (q *Query) Schemas() []bundle.Schema { return q.analysis().schemas }
+func (q *Query) Schemas() []bundle.SchemaPath { return q.analysis().schemas }
 
 // Types returns the sorted names of the object and interface types that the query can meet,
 // with all implementations of an interface.

@@ -11,7 +11,7 @@ import (
 
 // filesReferringTo returns the datafiles of a schema whose attribute refers to a path. Each
 // datafile occurs once, in the order of the bundle.
-func (e *Engine) filesReferringTo(schema bundle.Schema, attr, path string) fileList {
+func (e *Engine) filesReferringTo(schema bundle.SchemaPath, attr, path string) fileList {
 	key := backRefKey{schema, attr}
 	if e.mentions != nil {
 		return e.filesMentioning(key, path)
@@ -54,7 +54,7 @@ func (e *Engine) filesMentioning(key backRefKey, path string) fileList {
 
 // A backRefKey identifies an index of back references: a schema and a dotted attribute.
 type backRefKey struct {
-	schema  bundle.Schema
+	schema  bundle.SchemaPath
 	subAttr string
 }
 

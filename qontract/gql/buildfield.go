@@ -100,7 +100,7 @@ func (b *builder) readResolver(f *fieldDef, o *bundle.Object) error {
 	switch {
 	case isTruthyKey(o, "datafileSchema"):
 		f.resolver = resolveDatafiles
-		f.schema = bundle.Schema(o.String("datafileSchema"))
+		f.schema = bundle.SchemaPath(o.String("datafileSchema"))
 		if f.typ.isLeaf() {
 			return fmt.Errorf("datafiles cannot be of type %q", f.bundleType)
 		}
@@ -111,7 +111,7 @@ func (b *builder) readResolver(f *fieldDef, o *bundle.Object) error {
 			return errors.New("synthetic is not an object")
 		}
 		f.resolver = resolveSynthetic
-		f.schema = bundle.Schema(synthetic.String("schema"))
+		f.schema = bundle.SchemaPath(synthetic.String("schema"))
 		f.subAttr = synthetic.String("subAttr")
 	case !isTruthyKey(o, "isResource"):
 	case f.bundleType == "string" && isTruthyKey(o, "resolveResource"):

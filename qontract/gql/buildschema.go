@@ -16,7 +16,7 @@ const indexFrom = 16
 // would not serve the bundle. The error names the type and the field.
 func NewSchema(graphql any) (*Schema, error) {
 	b := &builder{searchable: map[*typeDef][]string{}}
-	b.schema = &Schema{types: map[string]*typeDef{}, bySchema: map[bundle.Schema]*typeDef{}}
+	b.schema = &Schema{types: map[string]*typeDef{}, bySchema: map[bundle.SchemaPath]*typeDef{}}
 	confs, err := b.confs(graphql)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func checkName(name string) error {
 // declareType adds a type to the schema: its name, its kind and its schema, but not its
 // fields.
 func (b *builder) declareType(conf *bundle.Object) error {
-	t := &typeDef{name: conf.String("name"), kind: kindObject, datafileSchema: bundle.Schema(conf.String("datafile"))}
+	t := &typeDef{name: conf.String("name"), kind: kindObject, datafileSchema: bundle.SchemaPath(conf.String("datafile"))}
 	if err := checkName(t.name); err != nil {
 		return err
 	}

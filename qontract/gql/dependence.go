@@ -15,7 +15,7 @@ import (
 type Dependence struct {
 	// Schemas are the schemas of datafiles, sorted: those that the query can reach as far as
 	// its types tell, and those that it did reach.
-	Schemas []bundle.Schema
+	Schemas []bundle.SchemaPath
 	// Missing are the sorted paths of datafiles that references lead to and that do not
 	// exist.
 	Missing []bundle.Path
@@ -34,7 +34,7 @@ func (s *observation) dependence(q *Query) Dependence {
 	schemas := append(slices.Collect(maps.Keys(s.targets)), static.depends...)
 	slices.Sort(schemas)
 	return Dependence{
-		Schemas:        slices.DeleteFunc(slices.Compact(schemas), func(s bundle.Schema) bool { return s == "" }),
+		Schemas:        slices.DeleteFunc(slices.Compact(schemas), func(s bundle.SchemaPath) bool { return s == "" }),
 		Missing:        slices.Sorted(maps.Keys(s.missing)),
 		Resources:      slices.Sorted(maps.Keys(s.resources)),
 		ListsResources: s.listsResources,

@@ -40,8 +40,8 @@ type Root struct {
 	Key    string // response key
 	Field  string
 	Kind   RootKind
-	Schema bundle.Schema // schema of the datafiles, or ""
-	List   bool          // the field is a list
+	Schema bundle.SchemaPath // schema of the datafiles, or ""
+	List   bool              // the field is a list
 
 	selected *selectedField
 }

@@ -41,15 +41,15 @@ type run struct {
 	values int
 	stop   *Error // why the whole run was stopped, or nil
 
-	schemas     []bundle.Schema            // schemas of the objects that were read, in the order of reading
-	schemaKinds map[bundle.Schema]fileKind // kinds of files in which each schema was read
-	lastNoted   *bundle.Object             // object of the last call of noteSchema
+	schemas     []bundle.SchemaPath            // schemas of the objects that were read, in the order of reading
+	schemaKinds map[bundle.SchemaPath]fileKind // kinds of files in which each schema was read
+	lastNoted   *bundle.Object                 // object of the last call of noteSchema
 
 	observed *observation // files and fields that were read; nil unless Observe asks for them
 }
 
 func newRun(ctx context.Context, e *Engine, q *Query) *run {
-	return &run{ctx: ctx, engine: e, query: q, schemaKinds: map[bundle.Schema]fileKind{}}
+	return &run{ctx: ctx, engine: e, query: q, schemaKinds: map[bundle.SchemaPath]fileKind{}}
 }
 
 // A dataReader reads the data of a bundle for a run. It records what it reads in observed,
@@ -63,8 +63,8 @@ type dataReader struct {
 func (r *run) data() dataReader { return dataReader{r.engine, r.observed} }
 
 // schemasOf returns the schemas of objects that were read in files of these kinds.
-func (r *run) schemasOf(kinds fileKind) []bundle.Schema {
-	list := make([]bundle.Schema, 0, len(r.schemas))
+func (r *run) schemasOf(kinds fileKind) []bundle.SchemaPath {
+	list := make([]bundle.SchemaPath, 0, len(r.schemas))
 	for _, s := range r.schemas {
 		if r.schemaKinds[s]&kinds != 0 {
 			list = append(list, s)
@@ -79,7 +79,7 @@ func (r *run) noteSchema(o *bundle.Object, resource bool) {
 		return
 	}
 	r.lastNoted = o
-	schema, kind := bundle.Schema(o.String("$schema")), datafileKind
+	schema, kind := bundle.SchemaPath(o.String("$schema")), datafileKind
 	if resource {
 		kind = resourceKind
 	}

@@ -8,7 +8,7 @@ import (
 
 // A lookupKey identifies an index of datafiles by a value: a schema and a top-level key.
 type lookupKey struct {
-	schema bundle.Schema
+	schema bundle.SchemaPath
 	key    string
 }
 
@@ -35,7 +35,7 @@ func (l *lookup) build(files []*bundle.File, key string) {
 // candidates returns the datafiles of a schema that may pass the arguments of a root field, in
 // the order of the bundle: no others pass. All of them must still be compared with all
 // arguments.
-func (e *Engine) candidates(schema bundle.Schema, args rootArguments) []*bundle.File {
+func (e *Engine) candidates(schema bundle.SchemaPath, args rootArguments) []*bundle.File {
 	all := e.bundle.BySchema(schema)
 	for _, want := range args.keys {
 		text, ok := want.Value.(string)

@@ -41,7 +41,7 @@ func (s *Schema) typeName(t *typeDef, v any, asked int) (string, bool) {
 	}
 	schema, _ := property(v, "$schema")
 	name, _ := schema.(string)
-	bound := s.bySchema[bundle.Schema(name)]
+	bound := s.bySchema[bundle.SchemaPath(name)]
 	switch {
 	case bound == nil:
 		return "", false

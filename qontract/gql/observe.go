@@ -12,18 +12,18 @@ import (
 // else the answer depends on.
 type observation struct {
 	fileKinds map[string]fileKind
-	fields    map[bundle.Schema]map[string]bool
+	fields    map[bundle.SchemaPath]map[string]bool
 
-	targets        map[bundle.Schema]bool // schemas of the datafiles that references led to
-	missing        map[bundle.Path]bool   // targets of references that led nowhere
-	resources      map[bundle.Path]bool   // resources that the query asks for by their path
+	targets        map[bundle.SchemaPath]bool // schemas of the datafiles that references led to
+	missing        map[bundle.Path]bool       // targets of references that led nowhere
+	resources      map[bundle.Path]bool       // resources that the query asks for by their path
 	listsResources bool
 }
 
 func newObservation() *observation {
 	return &observation{
-		fileKinds: map[string]fileKind{}, fields: map[bundle.Schema]map[string]bool{},
-		targets: map[bundle.Schema]bool{}, missing: map[bundle.Path]bool{}, resources: map[bundle.Path]bool{},
+		fileKinds: map[string]fileKind{}, fields: map[bundle.SchemaPath]map[string]bool{},
+		targets: map[bundle.SchemaPath]bool{}, missing: map[bundle.Path]bool{}, resources: map[bundle.Path]bool{},
 	}
 }
 
@@ -35,7 +35,7 @@ func (e *Engine) Observe(ctx context.Context, q *Query) *Response {
 	res := r.answer()
 	res.Datafiles = r.observed.paths(datafileKind, e.bundle.Datafile)
 	res.Resources = r.observed.paths(resourceKind, e.bundle.Resource)
-	res.Fields = map[bundle.Schema][]string{}
+	res.Fields = map[bundle.SchemaPath][]string{}
 	for schema, fields := range r.observed.fields {
 		res.Fields[schema] = slices.Sorted(maps.Keys(fields))
 	}
@@ -69,7 +69,7 @@ func (s *observation) noteResources(path string) {
 
 // noteField records that a field of an object was read, if the object has a schema.
 func (s *observation) noteField(o *bundle.Object, name string) {
-	schema := bundle.Schema(o.String("$schema"))
+	schema := bundle.SchemaPath(o.String("$schema"))
 	if schema == "" {
 		return
 	}

@@ -36,7 +36,7 @@ type Child struct {
 // A Synthetic describes back references: the datafiles of a schema that refer to the path
 // of the object with a dotted attribute.
 type Synthetic struct {
-	Schema  bundle.Schema
+	Schema  bundle.SchemaPath
 	SubAttr string
 }
 

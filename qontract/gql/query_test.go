@@ -216,7 +216,7 @@ func TestRoots(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	if got, want := q.Schemas(), []bundle.Schema{"/author-1.yml", "/book-1.yml", "/shelf-1.yml"}; !slices.Equal(got, want) {
+	if got, want := q.Schemas(), []bundle.SchemaPath{"/author-1.yml", "/book-1.yml", "/shelf-1.yml"}; !slices.Equal(got, want) {
 		t.Errorf("schemas: got %q, want %q", got, want)
 	}
 	types := []string{"Author_v1", "Book_v1", "DatafileObject_v1", "Query", "Resource_v1", "Shelf_v1", "SteelShelf_v1", "WoodShelf_v1"}

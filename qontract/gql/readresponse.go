@@ -43,7 +43,7 @@ func ReadResponse(status int, body []byte) (*Response, error) {
 		names, _ := list.([]any)
 		for _, name := range names {
 			if s, isString := name.(string); isString {
-				res.Schemas = append(res.Schemas, bundle.Schema(s))
+				res.Schemas = append(res.Schemas, bundle.SchemaPath(s))
 			}
 		}
 	}

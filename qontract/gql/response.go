@@ -25,14 +25,14 @@ type Response struct {
 	// Schemas are the schemas of the objects of which fields were read, in the order of
 	// reading. qontract-server writes them to extensions.schemas. DatafileSchemas leaves out
 	// the schemas that were read in resources only.
-	Schemas         []bundle.Schema
-	DatafileSchemas []bundle.Schema
+	Schemas         []bundle.SchemaPath
+	DatafileSchemas []bundle.SchemaPath
 
 	// Datafiles and Resources are the sorted paths of the files from which fields were read.
 	// Fields are the names of the fields that were read of objects with a schema, sorted, by
 	// schema. Only [Engine.Observe] fills them in.
 	Datafiles, Resources []bundle.Path
-	Fields               map[bundle.Schema][]string
+	Fields               map[bundle.SchemaPath][]string
 
 	// Dependence tells what the answer depends on. Only [Engine.Observe] fills it in.
 	Dependence Dependence

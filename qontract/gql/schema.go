@@ -7,8 +7,8 @@ import "github.com/app-sre/prcheck/qontract/bundle"
 type Schema struct {
 	query      *typeDef
 	types      map[string]*typeDef
-	typeList   []*typeDef                 // in the order of introspection
-	bySchema   map[bundle.Schema]*typeDef // type that a schema of datafiles is bound to
+	typeList   []*typeDef                     // in the order of introspection
+	bySchema   map[bundle.SchemaPath]*typeDef // type that a schema of datafiles is bound to
 	directives []*directiveDef
 	isBareList bool // the section is a list of types, not an object with "confs"
 
@@ -54,8 +54,8 @@ type typeDef struct {
 	interfaces       []*typeDef
 	possibleTypes    []*typeDef // object types of an interface, in the order of introspection
 
-	datafileSchema bundle.Schema // schema that is bound to the type, or ""
-	resolver       *typeResolver // nil unless the type is an interface
+	datafileSchema bundle.SchemaPath // schema that is bound to the type, or ""
+	resolver       *typeResolver     // nil unless the type is an interface
 }
 
 // A typeResolver says how to find the object type of a value of an interface: by the schema
@@ -90,10 +90,10 @@ type fieldDef struct {
 	args        []*argDef
 
 	resolver   resolveKind
-	schema     bundle.Schema // for resolveDatafiles and resolveSynthetic
-	subAttr    string        // for resolveSynthetic: dotted path to the reference
-	bundleType string        // name of the type in the bundle, such as "string"
-	isList     bool          // isList in the bundle; differs from list for resolveResource
+	schema     bundle.SchemaPath // for resolveDatafiles and resolveSynthetic
+	subAttr    string            // for resolveSynthetic: dotted path to the reference
+	bundleType string            // name of the type in the bundle, such as "string"
+	isList     bool              // isList in the bundle; differs from list for resolveResource
 }
 
 // typeString returns the type in GraphQL syntax.

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A StepKind says where a step of a selector leads.
-type StepKind uint8
+// A SelectorStepKind says where a step of a selector leads.
+type SelectorStepKind uint8
 
 const (
 	// StepField leads to the value of a key of an object.
-	StepField StepKind = iota
+	StepField SelectorStepKind = iota
 	// StepItems leads to every item of a list.
 	StepItems
 	// StepMembers leads to the value of every key of an object.
@@ -20,7 +20,7 @@ const (
 
 // A Step is one step of a selector through an answer. Key is only used with StepField.
 type Step struct {
-	Kind StepKind
+	Kind SelectorStepKind
 	Key  string
 }
 

@@ -25,7 +25,7 @@ func (l *loader) assemble() (*Bundles, error) {
 	for _, side := range l.sides {
 		side.vagueTypes = l.vagueTypes
 	}
-	listed := map[bundle.Schema]bool{}
+	listed := map[bundle.SchemaPath]bool{}
 	for _, schemas := range l.roots {
 		listed[schemas[base]], listed[schemas[head]] = true, true
 	}

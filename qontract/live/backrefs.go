@@ -15,7 +15,7 @@ import (
 // A synthetic says where the values of a field of back references come from: from the
 // datafiles of a schema that refer to the object by an attribute.
 type synthetic struct {
-	schema bundle.Schema
+	schema bundle.SchemaPath
 	attr   string
 }
 
@@ -173,7 +173,7 @@ func (l *loader) possibleBackReferences(side int, root field, t *graphqlType) []
 	}
 	for p := range l.datafiles {
 		o := l.datafileObject(side, p)
-		if o == nil || bundle.Schema(o.String("$schema")) != l.roots[root.name][side] {
+		if o == nil || bundle.SchemaPath(o.String("$schema")) != l.roots[root.name][side] {
 			continue
 		}
 		out = slices.DeleteFunc(out, func(f field) bool { return o.Has(f.name) })
@@ -186,7 +186,7 @@ func (l *loader) possibleBackReferences(side int, root field, t *graphqlType) []
 // datafile has.
 func (l *loader) deriveSynthetic(name fieldName, found map[link]bool) synthetic {
 	var common map[string]bool
-	schemas := map[bundle.Schema]bool{}
+	schemas := map[bundle.SchemaPath]bool{}
 	for k := range found {
 		attrs := map[string]bool{}
 		for side := range 2 {
@@ -194,7 +194,7 @@ func (l *loader) deriveSynthetic(name fieldName, found map[link]bool) synthetic 
 			if o == nil {
 				continue
 			}
-			schemas[bundle.Schema(o.String("$schema"))] = true
+			schemas[bundle.SchemaPath(o.String("$schema"))] = true
 			walkReferences(o, "", func(at string, to bundle.Path) {
 				if to == k.from {
 					attrs[at] = true
@@ -207,7 +207,7 @@ func (l *loader) deriveSynthetic(name fieldName, found map[link]bool) synthetic 
 		maps.DeleteFunc(common, func(at string, _ bool) bool { return !attrs[at] })
 	}
 	if len(schemas) != 1 || len(common) == 0 {
-		return synthetic{schema: bundle.Schema("unknown schema of " + name.field), attr: "unknown key of " + name.field}
+		return synthetic{schema: bundle.SchemaPath("unknown schema of " + name.field), attr: "unknown key of " + name.field}
 	}
 	s := synthetic{schema: slices.Collect(maps.Keys(schemas))[0]}
 	attrs := slices.Sorted(maps.Keys(common))
@@ -224,7 +224,7 @@ func (l *loader) deriveSynthetic(name fieldName, found map[link]bool) synthetic 
 
 // showsAllReferences reports whether every reference by an attribute, from a datafile of the
 // schema to one of the linked objects, is among the links.
-func (l *loader) showsAllReferences(schema bundle.Schema, attr string, found map[link]bool) bool {
+func (l *loader) showsAllReferences(schema bundle.SchemaPath, attr string, found map[link]bool) bool {
 	parents := map[bundle.Path]bool{}
 	for k := range found {
 		parents[k.from] = true
@@ -233,7 +233,7 @@ func (l *loader) showsAllReferences(schema bundle.Schema, attr string, found map
 	for p := range l.datafiles {
 		for side := range 2 {
 			o := l.datafileObject(side, p)
-			if o == nil || bundle.Schema(o.String("$schema")) != schema {
+			if o == nil || bundle.SchemaPath(o.String("$schema")) != schema {
 				continue
 			}
 			walkReferences(o, "", func(at string, to bundle.Path) {

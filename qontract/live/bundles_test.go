@@ -33,16 +33,16 @@ func TestUnknownBundle(t *testing.T) {
 	base := world(t)
 	from, to := serve(t, base, base)
 	to.SHA256 = strings.Repeat("f", 64)
-	_, err := live.Open(t.Context(), from, to, live.Options{})
+	_, err := live.Open(t.Context(), from, to, live.Access{})
 	var unknown *live.UnknownBundleError
 	if !errors.As(err, &unknown) || unknown.SHA256 != to.SHA256 || !slices.Equal(unknown.Known, []string{strings.Repeat("0", 64)}) {
 		t.Errorf("got %v", err)
 	}
-	if side := live.NewSide(to, live.Options{}); side.Answer(t.Context(), gqlRequest("{ users { name } }")).Status != 502 || !errors.As(side.Err(), &unknown) {
+	if side := live.NewSide(to, live.Access{}); side.Answer(t.Context(), gqlRequest("{ users { name } }")).Status != 502 || !errors.As(side.Err(), &unknown) {
 		t.Errorf("got %v", side.Err())
 	}
 	to.Server = "http://elsewhere.example"
-	if _, err := live.Open(t.Context(), from, to, live.Options{}); err == nil || !strings.Contains(err.Error(), "one server must have both bundles") {
+	if _, err := live.Open(t.Context(), from, to, live.Access{}); err == nil || !strings.Contains(err.Error(), "one server must have both bundles") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -52,7 +52,7 @@ func TestUnknownBundle(t *testing.T) {
 func TestBundles(t *testing.T) {
 	base := world(t)
 	from, to := serve(t, base, base)
-	b, err := live.Open(t.Context(), from, to, live.Options{})
+	b, err := live.Open(t.Context(), from, to, live.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,8 +27,8 @@ const (
 	maxRedirects    = 5
 )
 
-// Options say how to reach a server. The zero value works.
-type Options struct {
+// Access say how to reach a server. The zero value works.
+type Access struct {
 	// Authorization is the value of the Authorization header. "" sends no such
 	// header. The value appears in no error.
 	Authorization string
@@ -46,7 +46,7 @@ type Client struct {
 }
 
 // NewClient returns a client of a server, which is given by its address.
-func NewClient(server string, opts Options) *Client {
+func NewClient(server string, opts Access) *Client {
 	transport := opts.Transport
 	if transport == nil {
 		transport = &http.Transport{

@@ -50,7 +50,7 @@ func (l *loader) recordSchema(side int, root string, paths []bundle.Path) error 
 			return fmt.Errorf("%s lists datafile %q in %s and does not give it: is it reloading? try again", l.client.server, p, root)
 		}
 		bound := l.roots[root]
-		bound[side] = bundle.Schema(o.String("$schema"))
+		bound[side] = bundle.SchemaPath(o.String("$schema"))
 		l.roots[root] = bound
 	}
 	return nil

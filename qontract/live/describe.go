@@ -72,14 +72,14 @@ func (l *loader) describeField(side int, t *graphqlType, f field) *bundle.Object
 
 // listedSchema returns the schema of the datafiles that a root field lists. If it lists
 // none, it returns the schema on the other side, or a schema that no datafile has.
-func (l *loader) listedSchema(side int, f field) bundle.Schema {
+func (l *loader) listedSchema(side int, f field) bundle.SchemaPath {
 	known := l.roots[f.name]
-	for _, s := range []bundle.Schema{known[side], known[1-side]} {
+	for _, s := range []bundle.SchemaPath{known[side], known[1-side]} {
 		if s != "" {
 			return s
 		}
 	}
-	return bundle.Schema("unknown schema of " + f.name)
+	return bundle.SchemaPath("unknown schema of " + f.name)
 }
 
 // isSearchable reports whether the root fields of a type take a field as an argument.
@@ -97,7 +97,7 @@ func (l *loader) isSearchable(side int, t *graphqlType, name string) bool {
 
 // boundSchema returns the schema of the datafiles that a type describes, which is the schema
 // that its root field lists. It returns "" if the type describes no datafiles.
-func (l *loader) boundSchema(side int, t *graphqlType) bundle.Schema {
+func (l *loader) boundSchema(side int, t *graphqlType) bundle.SchemaPath {
 	if !l.mayBeDatafile(side, t) {
 		return ""
 	}
@@ -107,7 +107,7 @@ func (l *loader) boundSchema(side int, t *graphqlType) bundle.Schema {
 		}
 	}
 	if l.types[side].byName[datafileInterface] != nil && !l.isDatafileByInterface(side, t) {
-		return bundle.Schema("unknown schema of " + t.name)
+		return bundle.SchemaPath("unknown schema of " + t.name)
 	}
 	return ""
 }

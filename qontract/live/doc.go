@@ -5,7 +5,7 @@
 // (introspection), and for the paths of all datafiles and resources (root fields). It then
 // reads every datafile that is listed or referred to. The result can replace bundle files
 // wherever data is read: for changed files, for references and for the definitions of
-// integrations. Desired states are not computed from it: a [Side] asks the server for them.
+// integrations. Desired states are not computed from it: a [BundleClient] asks the server for them.
 //
 // A server does not show everything that a bundle file contains. JSON schemas are missing.
 // Of the GraphQL types only the parts are known that introspection and answers show. Numbers

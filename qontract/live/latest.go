@@ -14,7 +14,7 @@ type Server struct{ client *Client }
 
 // ParseServer parses http(s)://SERVER/graphql, the address at which a server answers over its
 // newest bundle. Its errors contain no part of the address that may be secret.
-func ParseServer(address string, opts Options) (*Server, error) {
+func ParseServer(address string, opts Access) (*Server, error) {
 	u, err := parseAddress(address, "http://SERVER/graphql")
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func ParseServer(address string, opts Options) (*Server, error) {
 // ParseHost parses http(s)://SERVER, the address of a server that is asked for bundles by their
 // sha256. It may end with /graphql. Its errors contain no part of the address that may be
 // secret.
-func ParseHost(address string, opts Options) (*Server, error) {
+func ParseHost(address string, opts Access) (*Server, error) {
 	u, err := parseAddress(address, "http://SERVER")
 	if err != nil {
 		return nil, err
@@ -60,10 +60,12 @@ func (s *Server) String() string { return s.client.server }
 
 // Bundle returns the bundle with a sha256, which is that of the bytes of its file. Whether the
 // server has it is known when it is asked.
-func (s *Server) Bundle(sha256 string) *Side { return &Side{client: s.client, sha: sha256} }
+func (s *Server) Bundle(sha256 string) *BundleClient {
+	return &BundleClient{client: s.client, sha: sha256}
+}
 
 // Latest returns the newest bundle of the server.
-func (s *Server) Latest(ctx context.Context) (*Side, error) {
+func (s *Server) Latest(ctx context.Context) (*BundleClient, error) {
 	const path = "/sha256"
 	raw, err := s.client.get(ctx, path)
 	if err != nil {
@@ -73,14 +75,14 @@ func (s *Server) Latest(ctx context.Context) (*Side, error) {
 	if !sha256Form.MatchString(sha) {
 		return nil, s.client.badAnswer(path, fmt.Errorf("%.40q is not the sha256 of a bundle", sha))
 	}
-	return &Side{client: s.client, sha: sha}, nil
+	return &BundleClient{client: s.client, sha: sha}, nil
 }
 
 // SHA256 returns the sha256 of the bundle.
-func (s *Side) SHA256() string { return s.sha }
+func (s *BundleClient) SHA256() string { return s.sha }
 
 // Commit returns the commit of the bundle and its time, as bundles have them; "" is unknown.
-func (s *Side) Commit(ctx context.Context) (commit, timestamp string, err error) {
+func (s *BundleClient) Commit(ctx context.Context) (commit, timestamp string, err error) {
 	path := "/git-commit-info/" + s.sha
 	raw, err := s.client.get(ctx, path)
 	if err != nil {

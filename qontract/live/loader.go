@@ -14,15 +14,15 @@ import (
 // answer queries over them.
 type Bundles struct {
 	Base, Head         *bundle.Bundle
-	BaseSide, HeadSide *Side
+	BaseSide, HeadSide *BundleClient
 	RequestedDatafiles int // number of datafiles that were requested one by one
 
-	listed map[bundle.Schema]bool
+	listed map[bundle.SchemaPath]bool
 }
 
 // ListsSchema reports whether a root field lists the datafiles of a schema on either side. Of
 // another schema only those datafiles are known that changed or to which a reference leads.
-func (b *Bundles) ListsSchema(s bundle.Schema) bool { return b.listed[s] }
+func (b *Bundles) ListsSchema(s bundle.SchemaPath) bool { return b.listed[s] }
 
 // The indices of base and head in arrays of two.
 const (
@@ -34,7 +34,7 @@ const (
 type loader struct {
 	client *Client
 	sha    [2]string
-	sides  [2]*Side
+	sides  [2]*BundleClient
 
 	commit             [2]commitInfo
 	types              [2]*typeSet
@@ -42,7 +42,7 @@ type loader struct {
 	resources          map[bundle.Path]*filePair
 	changed            map[bundle.Path]bool // resources that differ
 	synthetic          map[fieldName]synthetic
-	roots              map[string][2]bundle.Schema // schema of the listed datafiles, by root field
+	roots              map[string][2]bundle.SchemaPath // schema of the listed datafiles, by root field
 	requestedDatafiles int
 
 	inferred   map[string]bool       // types whose back references were looked for
@@ -64,16 +64,16 @@ type commitInfo struct {
 
 // Open reads both bundles of a change from their server. The error is an
 // [UnknownBundleError] if the server does not have one of them.
-func Open(ctx context.Context, from, to Ref, opts Options) (*Bundles, error) {
+func Open(ctx context.Context, from, to Ref, opts Access) (*Bundles, error) {
 	if from.Server != to.Server {
 		return nil, fmt.Errorf("base is on %s and head on %s: one server must have both bundles, since changes come from its /diff; load both there", from.Server, to.Server)
 	}
 	client := NewClient(from.Server, opts)
 	l := &loader{
 		client: client, sha: [2]string{from.SHA256, to.SHA256},
-		sides:     [2]*Side{{client: client, sha: from.SHA256}, {client: client, sha: to.SHA256}},
+		sides:     [2]*BundleClient{{client: client, sha: from.SHA256}, {client: client, sha: to.SHA256}},
 		datafiles: map[bundle.Path]*filePair{}, resources: map[bundle.Path]*filePair{}, changed: map[bundle.Path]bool{},
-		synthetic: map[fieldName]synthetic{}, roots: map[string][2]bundle.Schema{},
+		synthetic: map[fieldName]synthetic{}, roots: map[string][2]bundle.SchemaPath{},
 		inferred: map[string]bool{}, undecided: [2]map[fieldName]bool{{}, {}}, vagueTypes: map[string]bool{},
 	}
 	for _, step := range []func(context.Context) error{

@@ -22,7 +22,7 @@ type Reply struct {
 // Ask returns the answer of the server to a request. It is an error if there is no answer, if
 // the answer is larger than limit bytes, or if it is not one of GraphQL: a JSON object with data
 // or errors. Whether these are as they should be is not looked at.
-func (s *Side) Ask(ctx context.Context, req gql.Request, limit int64) (Reply, error) {
+func (s *BundleClient) Ask(ctx context.Context, req gql.Request, limit int64) (Reply, error) {
 	status, body, err := s.post(ctx, req, limit)
 	if err != nil {
 		return Reply{}, err
@@ -39,7 +39,7 @@ func (s *Side) Ask(ctx context.Context, req gql.Request, limit int64) (Reply, er
 
 // post sends a request and returns status and body of the answer. A rejected request has an
 // answer, too.
-func (s *Side) post(ctx context.Context, req gql.Request, limit int64) (status int, body []byte, err error) {
+func (s *BundleClient) post(ctx context.Context, req gql.Request, limit int64) (status int, body []byte, err error) {
 	status, body, err = s.client.do(ctx, call{method: http.MethodPost, path: s.path(), body: req.JSON(), limit: limit,
 		accept: func(status int) bool { return status == http.StatusBadRequest }})
 	if err != nil {
@@ -49,10 +49,10 @@ func (s *Side) post(ctx context.Context, req gql.Request, limit int64) (status i
 }
 
 // path is where the server answers queries over the bundle.
-func (s *Side) path() string { return "/graphqlsha/" + s.sha }
+func (s *BundleClient) path() string { return "/graphqlsha/" + s.sha }
 
 // noGraphQL returns the error for an answer that is not one of GraphQL.
-func (s *Side) noGraphQL(err error) error {
+func (s *BundleClient) noGraphQL(err error) error {
 	return fmt.Errorf("asking %s%s: the answer is not one of GraphQL: %w", s.client.server, s.path(), err)
 }
 

@@ -60,7 +60,7 @@ func TestAsk(t *testing.T) {
 		{"endless", step{kind: "endless"}, 0, "the answer is larger than 200 bytes"},
 		{"a secret", says(403, "no AUTH"), 0, `status 403: "no ***"; put what it wants as Authorization into PRCHECK_AUTHORIZATION`},
 	} {
-		host, err := ParseHost("http://s.example", Options{Transport: &script{steps: []step{c.step}}, Authorization: "Bearer hunter2hunter2"})
+		host, err := ParseHost("http://s.example", Access{Transport: &script{steps: []step{c.step}}, Authorization: "Bearer hunter2hunter2"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestAsk(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
 		}
 	}
-	host, _ := ParseHost("http://s.example", Options{Transport: &script{steps: []step{says(404, "<pre>Cannot POST /graphqlsha/"+sha+"</pre>")}}})
+	host, _ := ParseHost("http://s.example", Access{Transport: &script{steps: []step{says(404, "<pre>Cannot POST /graphqlsha/"+sha+"</pre>")}}})
 	var unknown *UnknownBundleError
 	if _, err := host.Bundle(sha).Ask(t.Context(), gql.Request{}, 100); !errors.As(err, &unknown) || unknown.SHA256 != sha {
 		t.Errorf("no bundle: got %v", err)
@@ -83,7 +83,7 @@ func TestAsk(t *testing.T) {
 func TestAskElsewhere(t *testing.T) {
 	away := says(http.StatusTemporaryRedirect, "", "Location", "http://elsewhere.example/graphqlsha/"+sha)
 	s := &script{steps: []step{away, says(200, `{"data":{"a":1}}`)}}
-	host, err := ParseHost("http://s.example", Options{Transport: s, Authorization: "Bearer hunter2hunter2"})
+	host, err := ParseHost("http://s.example", Access{Transport: s, Authorization: "Bearer hunter2hunter2"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestParseHost(t *testing.T) {
 		{"s.example:4000", "", "not an address; write http://SERVER"},
 		{"file:///etc/hunter2", "", "not an address"},
 	} {
-		got, err := ParseHost(c.address, Options{})
+		got, err := ParseHost(c.address, Access{})
 		switch {
 		case c.err == "" && (err != nil || got.String() != c.server):
 			t.Errorf("%s: got %v, %v", c.address, got, err)

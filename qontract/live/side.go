@@ -9,8 +9,8 @@ import (
 	"github.com/app-sre/prcheck/qontract/gql"
 )
 
-// A Side sends queries over one bundle to the server.
-type Side struct {
+// A BundleClient sends queries over one bundle to the server.
+type BundleClient struct {
 	client     *Client
 	sha        string
 	vagueTypes map[string]bool
@@ -20,13 +20,13 @@ type Side struct {
 }
 
 // NewSide returns the Side of a bundle.
-func NewSide(ref Ref, opts Options) *Side {
-	return &Side{client: NewClient(ref.Server, opts), sha: ref.SHA256}
+func NewSide(ref Ref, opts Access) *BundleClient {
+	return &BundleClient{client: NewClient(ref.Server, opts), sha: ref.SHA256}
 }
 
 // Answer returns the answer of the server to a request. If there is no answer, the response
 // has the reason as its only error, and Err returns it as well.
-func (s *Side) Answer(ctx context.Context, req gql.Request) *gql.Response {
+func (s *BundleClient) Answer(ctx context.Context, req gql.Request) *gql.Response {
 	res, err := s.ask(ctx, req)
 	if err == nil {
 		return res
@@ -42,12 +42,12 @@ func (s *Side) Answer(ctx context.Context, req gql.Request) *gql.Response {
 // Vague reports whether the back references of one of the GraphQL types are not known. It is
 // then also not known what a change can reach through this type. Package affected finds this
 // method by a type assertion, so it must keep its name.
-func (s *Side) Vague(types []string) bool {
+func (s *BundleClient) Vague(types []string) bool {
 	return slices.ContainsFunc(types, func(name string) bool { return s.vagueTypes[name] })
 }
 
 // Err returns the first error of a request without an answer, nil if all had one.
-func (s *Side) Err() error {
+func (s *BundleClient) Err() error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return s.firstErr
@@ -55,7 +55,7 @@ func (s *Side) Err() error {
 
 // ask sends a request. It is an error if there is no answer. An answer with GraphQL errors
 // is none.
-func (s *Side) ask(ctx context.Context, req gql.Request) (*gql.Response, error) {
+func (s *BundleClient) ask(ctx context.Context, req gql.Request) (*gql.Response, error) {
 	status, answer, err := s.post(ctx, req, maxAnswer)
 	if err != nil {
 		return nil, err

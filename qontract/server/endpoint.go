@@ -25,10 +25,10 @@ type Options struct {
 	Integration string
 	// BaseAllowed and HeadAllowed are the schemas of the datafiles that the
 	// integration may read in each bundle.
-	BaseAllowed, HeadAllowed []bundle.Schema
+	BaseAllowed, HeadAllowed []bundle.SchemaPath
 	// Definitions is the schema of the datafiles that define integrations. Every client
 	// reads some of their fields. "" is that of app-interface.
-	Definitions bundle.Schema
+	Definitions bundle.SchemaPath
 	// Unenforced allows the integration to read datafiles of every schema.
 	Unenforced bool
 	// Strict forbids answers that depend on datafiles of other schemas, even if nothing is

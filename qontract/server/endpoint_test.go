@@ -22,27 +22,27 @@ const forbidden = `{"errors":[{"message":"one reads %[1]s, which its definition 
 
 // A task that may read users gets errors for queries that touch other schemas.
 func TestForbidden(t *testing.T) {
-	const definitions bundle.Schema = "/app-sre/integration-1.yml"
+	const definitions bundle.SchemaPath = "/app-sre/integration-1.yml"
 	tests := []struct {
 		name, query string
-		read        string          // the schemas of the answer
-		want        []bundle.Schema // those that are not allowed
+		read        string              // the schemas of the answer
+		want        []bundle.SchemaPath // those that are not allowed
 	}{
 		{"allowed", "{ users { name } }", "", nil},
-		{"not allowed", "{ roles { name } }", `"/role-1.yml"`, []bundle.Schema{"/role-1.yml"}},
-		{"by reference", "{ users { name roles { name } } }", `"/user-1.yml","/role-1.yml"`, []bundle.Schema{"/role-1.yml"}},
+		{"not allowed", "{ roles { name } }", `"/role-1.yml"`, []bundle.SchemaPath{"/role-1.yml"}},
+		{"by reference", "{ users { name roles { name } } }", `"/user-1.yml","/role-1.yml"`, []bundle.SchemaPath{"/role-1.yml"}},
 		{"several", "{ integrations { managed } roles { name } }", `"/app-sre/integration-1.yml","/role-1.yml"`,
-			[]bundle.Schema{definitions, "/role-1.yml"}},
+			[]bundle.SchemaPath{definitions, "/role-1.yml"}},
 		{"nothing read", "{ roles { __typename } }", "", nil},
 		{"introspection", "{ __schema { queryType { name } } }", "", nil},
 		{"resource", `{ resources(path: "/r.yml") { content } }`, "", nil},
 		{"definitions", "{ integrations { name description schemas } }", "", nil},
 		{"definitions by other words", "{ all: integrations { n: name ...more } } fragment more on Integration_v1 { schemas }", "", nil},
-		{"more of the definitions", "{ integrations { name managed } }", `"/app-sre/integration-1.yml"`, []bundle.Schema{definitions}},
-		{"objects of the definitions", "{ integrations { extra { name } } }", `"/app-sre/integration-1.yml"`, []bundle.Schema{definitions}},
-		{"JSON of the definitions", "{ integrations { name blob } }", `"/app-sre/integration-1.yml"`, []bundle.Schema{definitions}},
+		{"more of the definitions", "{ integrations { name managed } }", `"/app-sre/integration-1.yml"`, []bundle.SchemaPath{definitions}},
+		{"objects of the definitions", "{ integrations { extra { name } } }", `"/app-sre/integration-1.yml"`, []bundle.SchemaPath{definitions}},
+		{"JSON of the definitions", "{ integrations { name blob } }", `"/app-sre/integration-1.yml"`, []bundle.SchemaPath{definitions}},
 		{"definitions and more", "{ users { name } integrations { name } }", `"/user-1.yml","/app-sre/integration-1.yml"`,
-			[]bundle.Schema{definitions}},
+			[]bundle.SchemaPath{definitions}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-func joined(schemas []bundle.Schema) string {
+func joined(schemas []bundle.SchemaPath) string {
 	var out []string
 	for _, s := range schemas {
 		out = append(out, string(s))
@@ -135,7 +135,7 @@ func TestConcurrentRequests(t *testing.T) {
 	}
 	all.Wait()
 	var err *server.ForbiddenError
-	if !errors.As(e.Close(), &err) || !slices.Equal(err.Schemas, []bundle.Schema{"/role-1.yml"}) {
+	if !errors.As(e.Close(), &err) || !slices.Equal(err.Schemas, []bundle.SchemaPath{"/role-1.yml"}) {
 		t.Errorf("got %v, want one schema", err)
 	}
 }

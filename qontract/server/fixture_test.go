@@ -86,7 +86,7 @@ func open(t testing.TB, change func(*server.Options)) *server.Endpoint {
 	base, head := snapshots(t)
 	opts := server.Options{
 		Base: base, Head: head, Integration: "one",
-		BaseAllowed: []bundle.Schema{"/user-1.yml"}, HeadAllowed: []bundle.Schema{"/user-1.yml"},
+		BaseAllowed: []bundle.SchemaPath{"/user-1.yml"}, HeadAllowed: []bundle.SchemaPath{"/user-1.yml"},
 	}
 	if change != nil {
 		change(&opts)

@@ -9,7 +9,7 @@ import (
 )
 
 // usualDefinitions is the schema of definitions in app-interface.
-const usualDefinitions bundle.Schema = "/app-sre/integration-1.yml"
+const usualDefinitions bundle.SchemaPath = "/app-sre/integration-1.yml"
 
 // checkResponse returns an error answer if a response contains something that the task may
 // not read, and nil otherwise. It is the responseCheck of an endpoint.
@@ -17,7 +17,7 @@ func (e *Endpoint) checkResponse(on *Snapshot, q *gql.Query, res *gql.Response) 
 	touched := res.DatafileSchemas
 	definitions := cmp.Or(e.opts.Definitions, usualDefinitions)
 	if readsOnlySchemasOfIntegrations(q, definitions) {
-		isDefinition := func(s bundle.Schema) bool { return s == definitions }
+		isDefinition := func(s bundle.SchemaPath) bool { return s == definitions }
 		touched = slices.DeleteFunc(slices.Clone(touched), isDefinition)
 		res.Dependence.Schemas = slices.DeleteFunc(res.Dependence.Schemas, isDefinition)
 	}
@@ -33,18 +33,18 @@ func (e *Endpoint) checkResponse(on *Snapshot, q *gql.Query, res *gql.Response) 
 
 // findForbidden returns what an answer contains although the task may not read it: data of
 // the touched schemas, and, as far as that is forbidden, what the answer depends on.
-func (e *Endpoint) findForbidden(on *Snapshot, touched []bundle.Schema, d gql.Dependence) *ForbiddenError {
+func (e *Endpoint) findForbidden(on *Snapshot, touched []bundle.SchemaPath, d gql.Dependence) *ForbiddenError {
 	allowed := e.opts.HeadAllowed
 	if on == e.opts.Base { // also if base and head are the same
 		allowed = e.opts.BaseAllowed
 	}
-	isAllowed := func(s bundle.Schema) bool { return slices.Contains(allowed, s) }
+	isAllowed := func(s bundle.SchemaPath) bool { return slices.Contains(allowed, s) }
 	out := &ForbiddenError{Integration: e.opts.Integration}
 	if !e.opts.Unenforced {
 		out.Schemas = slices.DeleteFunc(slices.Clone(touched), isAllowed)
 	}
 	if e.opts.Strict && !e.opts.Unenforced {
-		isTold := func(s bundle.Schema) bool { return isAllowed(s) || slices.Contains(out.Schemas, s) }
+		isTold := func(s bundle.SchemaPath) bool { return isAllowed(s) || slices.Contains(out.Schemas, s) }
 		out.Depends = slices.DeleteFunc(slices.Clone(d.Schemas), isTold)
 		out.Backrefs = d.Backrefs
 	}
@@ -58,7 +58,7 @@ func (e *Endpoint) findForbidden(on *Snapshot, touched []bundle.Schema, d gql.De
 // readsOnlySchemasOfIntegrations reports whether a query reads nothing but names,
 // descriptions and schemas of integrations. Every client starts with such a query, to find
 // the definition of its own integration.
-func readsOnlySchemasOfIntegrations(q *gql.Query, definitions bundle.Schema) bool {
+func readsOnlySchemasOfIntegrations(q *gql.Query, definitions bundle.SchemaPath) bool {
 	for _, r := range q.Roots() {
 		if r.Schema != definitions {
 			return false
@@ -77,7 +77,7 @@ func readsOnlySchemasOfIntegrations(q *gql.Query, definitions bundle.Schema) boo
 }
 
 // forbiddenAnswer returns the answer that replaces a response with forbidden data.
-func forbiddenAnswer(err *ForbiddenError, touched []bundle.Schema) []byte {
+func forbiddenAnswer(err *ForbiddenError, touched []bundle.SchemaPath) []byte {
 	list := make([]any, len(touched))
 	for i, s := range touched {
 		list[i] = string(s)

@@ -11,11 +11,11 @@ import (
 // A ForbiddenError lists what a task read although it may not.
 type ForbiddenError struct {
 	Integration string
-	Schemas     []bundle.Schema // schemas of datafiles that it read
-	Depends     []bundle.Schema // schemas of datafiles that its answers depend on; only if the endpoint is strict
-	Backrefs    bool            // it read which datafiles mention a resource; only if the endpoint is strict
-	Resources   []bundle.Path   // resources that it asked for
-	Lists       bool            // it asked for a list of resources
+	Schemas     []bundle.SchemaPath // schemas of datafiles that it read
+	Depends     []bundle.SchemaPath // schemas of datafiles that its answers depend on; only if the endpoint is strict
+	Backrefs    bool                // it read which datafiles mention a resource; only if the endpoint is strict
+	Resources   []bundle.Path       // resources that it asked for
+	Lists       bool                // it asked for a list of resources
 }
 
 // Error returns a message that says how to allow what was read.

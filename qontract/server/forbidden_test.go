@@ -95,7 +95,7 @@ func TestStrict(t *testing.T) {
 // An exchange has what its answer depends on, without the schemas of definitions that every
 // client reads.
 func TestObservedDependence(t *testing.T) {
-	var got []bundle.Schema
+	var got []bundle.SchemaPath
 	e := open(t, func(o *server.Options) {
 		o.Observe = func(x server.Exchange) { got = append(got, x.Response.Dependence.Schemas...) }
 	})

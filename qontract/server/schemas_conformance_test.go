@@ -24,14 +24,14 @@ type validationCase struct {
 		Integration  *string
 		Integrations []struct {
 			Name    string
-			Schemas []bundle.Schema
+			Schemas []bundle.SchemaPath
 		}
-		Response *[]bundle.Schema `json:"response_extensions_schemas"`
-		Skip     bool             `json:"skip_validation"`
+		Response *[]bundle.SchemaPath `json:"response_extensions_schemas"`
+		Skip     bool                 `json:"skip_validation"`
 	}
 	Expected struct {
 		Error     *string
-		Forbidden []bundle.Schema
+		Forbidden []bundle.SchemaPath
 		ExitCode  int    `json:"exit_code"` // of the program that asks
 		Message   string // of the error, in other words than ours
 	}
@@ -51,7 +51,7 @@ func TestSchemaValidation(t *testing.T) {
 				opts.BaseAllowed, opts.HeadAllowed = i.Schemas, i.Schemas
 			}
 		}
-		schemas := []bundle.Schema{"TEST_SCHEMA", "FORBIDDEN_TEST_SCHEMA"}
+		schemas := []bundle.SchemaPath{"TEST_SCHEMA", "FORBIDDEN_TEST_SCHEMA"}
 		if c.Input.Response != nil {
 			schemas = append(schemas, *c.Input.Response...)
 		}
@@ -90,7 +90,7 @@ func (c validationCase) query() string {
 }
 
 // askOnce opens an endpoint over a datafile of each schema, sends one query and closes the endpoint.
-func askOnce(t *testing.T, opts server.Options, schemas []bundle.Schema, query string) error {
+func askOnce(t *testing.T, opts server.Options, schemas []bundle.SchemaPath, query string) error {
 	t.Helper()
 	var files, fields []string
 	for i, s := range schemas {

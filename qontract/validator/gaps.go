@@ -12,7 +12,7 @@ import (
 // datafile can fill (GraphQLNoProperty).
 type gap struct {
 	rule   Rule
-	schema bundle.Schema
+	schema bundle.SchemaPath
 	name   string
 }
 
@@ -49,7 +49,7 @@ func (c *checker) gaps() map[gap]Finding {
 
 // propertyAt returns the pointer to a property in its schema, or "" if a schema that this
 // schema combines has the property.
-func propertyAt(c *checker, s bundle.Schema, name string) string {
+func propertyAt(c *checker, s bundle.SchemaPath, name string) string {
 	at := "/properties" + pointer([]step{{key: name}})
 	if _, ok := lookup(c.library.docs.get(schemaPath(string(s))), at); ok {
 		return at

@@ -14,7 +14,7 @@ const maxNested = 8
 // properties returns the properties of a schema, including those of the schemas that it
 // combines, with the types that each may have. The list of types is empty if they are not
 // known.
-func (c *checker) properties(s bundle.Schema, depth int) map[string][]string {
+func (c *checker) properties(s bundle.SchemaPath, depth int) map[string][]string {
 	doc := c.library.docs.get(schemaPath(string(s)))
 	if doc == nil {
 		return nil

@@ -36,16 +36,16 @@ type gqlType struct {
 type gqlTypes struct {
 	all       []*gqlType
 	byName    map[string]*gqlType
-	bySchema  map[bundle.Schema]*gqlType
+	bySchema  map[bundle.SchemaPath]*gqlType
 	topLevel  map[string]bool // types of whole datafiles
 	reachable map[string]map[string]bool
-	schemas   map[*gqlType][]bundle.Schema
+	schemas   map[*gqlType][]bundle.SchemaPath
 }
 
 // readTypes reads the GraphQL types. It ignores parts that it cannot read; checkTypes
 // reports them.
 func readTypes(graphql any) *gqlTypes {
-	t := &gqlTypes{byName: map[string]*gqlType{}, bySchema: map[bundle.Schema]*gqlType{}, topLevel: map[string]bool{}, reachable: map[string]map[string]bool{}}
+	t := &gqlTypes{byName: map[string]*gqlType{}, bySchema: map[bundle.SchemaPath]*gqlType{}, topLevel: map[string]bool{}, reachable: map[string]map[string]bool{}}
 	prefix := ""
 	if o, ok := graphql.(*bundle.Object); ok {
 		graphql, _ = o.Get("confs")
@@ -105,13 +105,13 @@ func isTrue(o *bundle.Object, key string) bool {
 func (t *gqlTypes) bindSchemas() {
 	for _, typ := range t.all {
 		if typ.datafile != "" {
-			t.bySchema[bundle.Schema(typ.datafile)] = typ
+			t.bySchema[bundle.SchemaPath(typ.datafile)] = typ
 		}
 	}
 	if query := t.byName["Query"]; query != nil {
 		for _, f := range query.fields {
 			if typ := t.byName[f.typ]; f.datafileSchema != "" && typ != nil {
-				t.bySchema[bundle.Schema(f.datafileSchema)] = typ
+				t.bySchema[bundle.SchemaPath(f.datafileSchema)] = typ
 			}
 		}
 	}
@@ -176,9 +176,9 @@ func (t *gqlTypes) collectReachable(from *gqlType, seen map[string]bool) {
 }
 
 // schemasOf returns the sorted JSON schemas whose datafiles have a type.
-func (t *gqlTypes) schemasOf(typ *gqlType) []bundle.Schema {
+func (t *gqlTypes) schemasOf(typ *gqlType) []bundle.SchemaPath {
 	if t.schemas == nil {
-		t.schemas = map[*gqlType][]bundle.Schema{}
+		t.schemas = map[*gqlType][]bundle.SchemaPath{}
 		for _, s := range slices.Sorted(maps.Keys(t.bySchema)) {
 			t.schemas[t.bySchema[s]] = append(t.schemas[t.bySchema[s]], s)
 		}

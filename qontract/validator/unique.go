@@ -67,7 +67,7 @@ func (c *checker) valuesInOtherFiles(wanted map[uniqueKey]bool, checked map[bund
 		types[k.typ] = true
 	}
 	texts, search := searchTexts(wanted)
-	holds := map[bundle.Schema]bool{}
+	holds := map[bundle.SchemaPath]bool{}
 	var out []uniqueValue
 	for _, f := range c.head.Datafiles() {
 		may, known := holds[f.Schema]
@@ -94,7 +94,7 @@ func (c *checker) valuesInOtherFiles(wanted map[uniqueKey]bool, checked map[bund
 
 // mayHaveType reports whether files with a schema may contain an object of one of the
 // types.
-func (c *checker) mayHaveType(s bundle.Schema, types map[string]bool) bool {
+func (c *checker) mayHaveType(s bundle.SchemaPath, types map[string]bool) bool {
 	typ := c.types.bySchema[s]
 	if typ == nil {
 		return false

@@ -52,7 +52,7 @@ func TestSkips(t *testing.T) {
 		{"both schemas", plan.Decision{Rung: plan.RungSchema}, proofs.Subject{Verdict: proofs.Proven, Schemas: []string{"/old-1.yml"}}, []string{"/old-1.yml: 1 file"}},
 		{"fields", plan.Decision{Rung: plan.RungFields}, proven, []string{"no changed field can be in one"}},
 		{"state", plan.Decision{Rung: plan.RungState, Evidence: state}, proven, []string{"worked out as a whole on both sides", "sha256:one"}},
-		{"traces", plan.Decision{Rung: plan.RungState, Evidence: plan.Evidence{Traces: []plan.Trace{{Requests: 7}}}}, proven, []string{"everything that they asked then", "7 requests"}},
+		{"traces", plan.Decision{Rung: plan.RungState, Evidence: plan.Evidence{Traces: []plan.TraceProof{{Requests: 7}}}}, proven, []string{"everything that they asked then", "7 requests"}},
 		{"result", plan.Decision{Rung: plan.RungResult}, proven, []string{"passed before with exactly the inputs"}},
 		{"believed", plan.Decision{Rung: plan.RungSchema}, proofs.Subject{Verdict: proofs.Believed}, []string{"1 believed", "is believed: no run"}},
 		{"another order", plan.Decision{Rung: plan.RungState, Evidence: state},
@@ -105,7 +105,7 @@ func TestRefutedWithoutDecision(t *testing.T) {
 func TestHostileText(t *testing.T) {
 	const evil = "</script><img src=x onerror=alert(1)>\x1b[31m\u202e"
 	in := skipAt(plan.Decision{Rung: plan.RungFields, Reason: evil, Evidence: plan.Evidence{
-		Fields: []string{evil}, Paths: []string{evil}, Keys: []string{evil}, Queries: []plan.Query{{Name: evil, SHA256: evil, Fields: []string{evil}}},
+		Fields: []string{evil}, Paths: []string{evil}, Keys: []string{evil}, Queries: []plan.QueryDifference{{Name: evil, SHA256: evil, Fields: []string{evil}}},
 	}}, proofs.Subject{Verdict: proofs.Refuted, Why: evil, Schemas: []string{evil}, Queries: []string{evil}})
 	in.Plan.Base.Ref, in.Plan.Config = evil, evil
 	in.Plan.Changes.Datafiles = append(in.Plan.Changes.Datafiles, plan.Datafile{Path: evil, Schema: evil, Fields: []string{evil}})

@@ -107,8 +107,8 @@ func Suggest(d integration.Definition, traces []*trace.Trace) (string, error) {
 
 // readFields returns the fields that traces read, by schema, and whether one of the traces is
 // of all shards.
-func readFields(traces []*trace.Trace) (read map[bundle.Schema]map[string]bool, whole bool) {
-	read = map[bundle.Schema]map[string]bool{}
+func readFields(traces []*trace.Trace) (read map[bundle.SchemaPath]map[string]bool, whole bool) {
+	read = map[bundle.SchemaPath]map[string]bool{}
 	for _, t := range traces {
 		whole = whole || t.Shard == ""
 		for _, s := range t.Schemas {

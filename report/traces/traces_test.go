@@ -12,8 +12,8 @@ import (
 	"github.com/app-sre/prcheck/trace"
 )
 
-func of(shard string, fields map[bundle.Schema][]string) *trace.Trace {
-	t := &trace.Trace{Subject: trace.Subject{Integration: "dns", Shard: shard}, Recorded: time.Unix(0, 0).UTC()}
+func of(shard string, fields map[bundle.SchemaPath][]string) *trace.Trace {
+	t := &trace.Trace{TaskKey: trace.TaskKey{Integration: "dns", Shard: shard}, Recorded: time.Unix(0, 0).UTC()}
 	for s := range fields {
 		t.Schemas = append(t.Schemas, s)
 	}
@@ -37,9 +37,9 @@ func TestSuggest(t *testing.T) {
 		want   []string
 		not    string
 	}{
-		{"one run", []*trace.Trace{of("", map[bundle.Schema][]string{"/a.yml": {"x", "name"}})},
+		{"one run", []*trace.Trace{of("", map[bundle.SchemaPath][]string{"/a.yml": {"x", "name"}})},
 			[]string{"# dns: what was read in 1 remembered run\n", "# never read: /b.yml\n", "# read of /a.yml: name, x\n", "- /a.yml\n"}, "single shards"},
-		{"shards", []*trace.Trace{of("s", map[bundle.Schema][]string{"/a.yml": {"x"}}), of("t", map[bundle.Schema][]string{"/a.yml": {"y"}, "/b.yml": nil})},
+		{"shards", []*trace.Trace{of("s", map[bundle.SchemaPath][]string{"/a.yml": {"x"}}), of("t", map[bundle.SchemaPath][]string{"/a.yml": {"y"}, "/b.yml": nil})},
 			[]string{"in 2 remembered runs\n# of single shards only; other shards may need more\n", "# read of /a.yml: x, y\n", "# read of /b.yml: \n", "- /b.yml\n"}, "never read"},
 		{"one shard and the whole", []*trace.Trace{of("s", nil), of("", nil)}, []string{"# never read: /a.yml\n# never read: /b.yml\n"}, "single shards"},
 	} {
@@ -63,7 +63,7 @@ func TestSuggest(t *testing.T) {
 func TestWrite(t *testing.T) {
 	var out strings.Builder
 	tr := of("s", nil)
-	tr.Requests = []trace.Request{{Side: trace.Head, Query: "{ x }"}}
+	tr.Requests = []trace.RecordedRequest{{Side: trace.Head, Query: "{ x }"}}
 	if err := traces.Write(&out, tr, time.Unix(90, 0)); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,6 @@
 //     task whose plan names a variable that the settings do not name is refused.
 //   - A task may read only the schemas that its integration's definition allows on
 //     each side. Reading another schema fails it, with the class config.
-//   - Secrets are recognized by the names of their variables ([Environment.Secrets]), so
+//   - Secrets are recognized by the names of their variables ([Equipment.Secrets]), so
 //     that their values can be masked in every output.
 package launch

@@ -14,7 +14,7 @@ import (
 
 // exec returns the settings by which a task starts, including those of the conditions that
 // hold for the task.
-func (e Environment) exec(t plan.Task) settings.Exec {
+func (e Equipment) exec(t plan.Task) settings.Exec {
 	var conditions []settings.Condition
 	for _, c := range t.When {
 		conditions = append(conditions, settings.Condition(c))
@@ -24,7 +24,7 @@ func (e Environment) exec(t plan.Task) settings.Exec {
 
 // command returns the command of a task. A [wrapper.ConfigError] names a variable that the
 // task needs and that is not set or not allowed.
-func (e Environment) command(t plan.Task, at place.Place) (wrapper.Command, error) {
+func (e Equipment) command(t plan.Task, at place.Place) (wrapper.Command, error) {
 	exec := e.exec(t)
 	vars := map[string]string{"name": t.Integration}
 	for _, name := range append(settings.EnvPlaceholderNames(t.Argv...), settingsVariables(exec)...) {

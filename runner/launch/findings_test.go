@@ -39,7 +39,7 @@ func TestFindingsFailTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open, err := Environment{Base: base, Head: head, Settings: &settings.Settings{}, Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
+	open, err := Equipment{Base: base, Head: head, Settings: &settings.Settings{}, Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestFindingsFailTask(t *testing.T) {
 			collection := findings.New(mask.New(nil), nil)
 			var late func()
 			n := reporter{native{name: "it"}, c.findings, c.failure, func(report func()) { late = report }}
-			all := runner{process: wrapper.Process{Open: open}, Environment: Environment{
+			all := runner{process: wrapper.Process{Open: open}, Equipment: Equipment{
 				Settings: &settings.Settings{}, Natives: []integration.DryRunner{n}, Findings: func(plan.Task) *findings.Collection { return collection }}}
 			err := all.Run(t.Context(), plan.Task{ID: "it", Integration: "it", Native: true}, io.Discard)
 			var config *wrapper.ConfigError

@@ -25,8 +25,8 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// An Environment is what tasks are started with.
-type Environment struct {
+// Equipment is what tasks are started with.
+type Equipment struct {
 	Base, Head *bundle.Bundle
 	Settings   *settings.Settings
 	Folder     string // the folder in which tasks start without Place; "" is the current folder
@@ -60,7 +60,7 @@ type Environment struct {
 
 // Runner returns a runner for these tasks. An error means that a bundle cannot be served.
 // Without tasks the bundles are not read.
-func (e Environment) Runner(tasks []plan.Task) (wrapper.Runner, error) {
+func (e Equipment) Runner(tasks []plan.Task) (wrapper.Runner, error) {
 	if len(tasks) == 0 {
 		return runner{}, nil
 	}
@@ -79,7 +79,7 @@ func (e Environment) Runner(tasks []plan.Task) (wrapper.Runner, error) {
 }
 
 // handOut tells which values a task is given. Of addresses it adds the host and port.
-func (e Environment) handOut(t plan.Task, values []string) {
+func (e Equipment) handOut(t plan.Task, values []string) {
 	if e.HandOut == nil {
 		return
 	}
@@ -92,7 +92,7 @@ func (e Environment) handOut(t plan.Task, values []string) {
 }
 
 // endpoints returns a function that opens the endpoint of a task.
-func (e Environment) endpoints() (func(context.Context, plan.Task) (wrapper.Endpoint, error), error) {
+func (e Equipment) endpoints() (func(context.Context, plan.Task) (wrapper.Endpoint, error), error) {
 	base, head, err := server.NewSnapshots(bundle.Apart(e.Base, e.Head), e.Head)
 	if err != nil {
 		return nil, cli.Invalid(err)
@@ -130,7 +130,7 @@ func (e Environment) endpoints() (func(context.Context, plan.Task) (wrapper.Endp
 }
 
 // observer returns the observer for a new attempt of a task, nil if nothing is observed.
-func (e Environment) observer(t plan.Task) func(server.Exchange) {
+func (e Equipment) observer(t plan.Task) func(server.Exchange) {
 	if e.Observe == nil {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (e Environment) observer(t plan.Task) func(server.Exchange) {
 
 // needsServer reports whether a task needs a server: it is native, or its command, config
 // or variables contain the placeholder for an address. Other tasks cannot send a query.
-func (e Environment) needsServer(t plan.Task) bool {
+func (e Equipment) needsServer(t plan.Task) bool {
 	if t.Native {
 		return true
 	}
@@ -147,7 +147,7 @@ func (e Environment) needsServer(t plan.Task) bool {
 }
 
 // uses reports whether a task is given the value of a placeholder: by its command, its variables, or its config file.
-func (e Environment) uses(t plan.Task, placeholder string) bool {
+func (e Equipment) uses(t plan.Task, placeholder string) bool {
 	exec := e.exec(t)
 	texts := slices.AppendSeq(slices.Clone(t.Argv), maps.Values(exec.Env))
 	contains := func(placeholder string) bool {
@@ -158,7 +158,7 @@ func (e Environment) uses(t plan.Task, placeholder string) bool {
 
 // token returns a new token for the server of a task, in the form that clients of qontract-server send: the value of
 // the header Authorization. It is "" for a task that is given none.
-func (e Environment) token(t plan.Task) string {
+func (e Equipment) token(t plan.Task) string {
 	if !t.Native && !e.uses(t, settings.GraphQLToken) {
 		return ""
 	}
@@ -176,7 +176,7 @@ func isUnenforced(base, head integration.Definition) bool {
 }
 
 // definitionsByName returns the definitions of a bundle by the names of integrations.
-func (e Environment) definitionsByName(b *bundle.Bundle) (map[string]integration.Definition, error) {
+func (e Equipment) definitionsByName(b *bundle.Bundle) (map[string]integration.Definition, error) {
 	list, err := integration.List(b, e.Settings)
 	out := map[string]integration.Definition{}
 	for _, d := range list {

@@ -31,7 +31,7 @@ func TestOnlyTasksThatCanQueryGetAServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			observed := ""
-			w := Environment{Base: base, Head: head, Settings: &settings.Settings{Exec: c.exec}, Observe: func(id string) func(server.Exchange) {
+			w := Equipment{Base: base, Head: head, Settings: &settings.Settings{Exec: c.exec}, Observe: func(id string) func(server.Exchange) {
 				observed = id
 				return nil
 			}}
@@ -74,7 +74,7 @@ func TestTokenOfAServer(t *testing.T) {
 		"without token":             {exec: settings.Exec{Env: map[string]string{"URL": "{graphql_url}"}}},
 	} {
 		for range 2 {
-			w := Environment{Base: base, Head: head, Settings: &settings.Settings{Exec: c.exec}}
+			w := Equipment{Base: base, Head: head, Settings: &settings.Settings{Exec: c.exec}}
 			open, err := w.endpoints()
 			if err != nil {
 				t.Fatal(err)
@@ -111,7 +111,7 @@ func TestOneBundleHasTwoNames(t *testing.T) {
 	}
 	asked := map[string]string{} // sha256 that answered, by path
 	exec := settings.Exec{Env: map[string]string{"URL": "{graphql_url}"}}
-	w := Environment{Base: base, Head: base, Settings: &settings.Settings{Exec: exec}, Observe: func(string) func(server.Exchange) {
+	w := Equipment{Base: base, Head: base, Settings: &settings.Settings{Exec: exec}, Observe: func(string) func(server.Exchange) {
 		return func(x server.Exchange) { asked[x.Path] = x.SHA256 }
 	}}
 	open, err := w.endpoints()

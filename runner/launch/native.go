@@ -22,7 +22,7 @@ import (
 
 // A runner runs each task either as a process or as a native integration.
 type runner struct {
-	Environment
+	Equipment
 	process wrapper.Process
 }
 

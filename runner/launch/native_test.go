@@ -50,7 +50,7 @@ func TestNative(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := plan.Task{ID: "it", Integration: "warehouse-stock", Shard: "harbor", Native: true}
-	open, err := Environment{Base: base, Head: head, Settings: &settings.Settings{}, Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
+	open, err := Equipment{Base: base, Head: head, Settings: &settings.Settings{}, Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestNative(t *testing.T) {
 		{"other", "", "", "no native integration", true},
 	} {
 		var log bytes.Buffer
-		runner := runner{process: wrapper.Process{Open: open}, Environment: Environment{Settings: &settings.Settings{}, Natives: []integration.DryRunner{native{c.name, c.query}}}}
+		runner := runner{process: wrapper.Process{Open: open}, Equipment: Equipment{Settings: &settings.Settings{}, Natives: []integration.DryRunner{native{c.name, c.query}}}}
 		err := runner.Run(context.Background(), task, io.Writer(&log))
 		var config *wrapper.ConfigError
 		if log.String() != c.want || errors.As(err, &config) != c.config ||

@@ -15,7 +15,7 @@ type Queries struct {
 
 // Queries returns what answers queries over head, with the rights that the definitions in it
 // give. The bundle base is not needed.
-func (e Environment) Queries() (*Queries, error) {
+func (e Equipment) Queries() (*Queries, error) {
 	e.Base = e.Head
 	open, err := e.endpoints()
 	if err != nil {

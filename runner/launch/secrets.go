@@ -22,7 +22,7 @@ var passwordInURL = lazyregexp.New(`://[^/:@\s]*:([^@/\s]+)@`)
 // Secrets returns the values that must not appear in any output of these tasks: the values
 // of all variables that are named like a secret. They may be set by the settings or in the
 // runner's environment, and it does not matter whether a task gets them.
-func (e Environment) Secrets(tasks []plan.Task) []string {
+func (e Equipment) Secrets(tasks []plan.Task) []string {
 	var out []string
 	add := func(v string) {
 		if v != "" && !slices.Contains(out, v) {
@@ -59,7 +59,7 @@ func (e Environment) Secrets(tasks []plan.Task) []string {
 // environSecrets returns the secrets in the runner's whole environment, including passwords
 // in URLs. Tasks do not get them, but a child process can read the environment of its
 // parent.
-func (e Environment) environSecrets() []string {
+func (e Equipment) environSecrets() []string {
 	if e.Environ == nil {
 		return nil
 	}

@@ -27,7 +27,7 @@ func TestUnlistedSecrets(t *testing.T) {
 		{"PROXIES=http://a:short@b http://c:longer-one@d", []string{"longer-one"}},
 		{"NOTHING", nil},
 	} {
-		w := Environment{Settings: &settings.Settings{}, Environ: func() []string { return []string{c.entry} }}
+		w := Equipment{Settings: &settings.Settings{}, Environ: func() []string { return []string{c.entry} }}
 		got := w.Secrets(nil)
 		slices.Sort(c.want)
 		slices.Sort(got)
@@ -35,7 +35,7 @@ func TestUnlistedSecrets(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.entry, got, c.want)
 		}
 	}
-	if got := (Environment{Settings: &settings.Settings{}}).Secrets(nil); len(got) != 0 {
+	if got := (Equipment{Settings: &settings.Settings{}}).Secrets(nil); len(got) != 0 {
 		t.Errorf("an unknown environment: got %q", got)
 	}
 }

@@ -24,7 +24,7 @@ func TestTrials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := runner{Environment: Environment{Settings: rules, Systems: func(string) Systems { return trying{} }}}
+	r := runner{Equipment: Equipment{Settings: rules, Systems: func(string) Systems { return trying{} }}}
 	for name, want := range map[string]bool{"tries": true, "reads": false, "unknown": false} {
 		env := r.readable(plan.Task{Integration: name})
 		if (env.Trial != nil) != want {

@@ -10,7 +10,7 @@ import (
 
 func ExampleStart() {
 	p := &plan.Plan{Tasks: []plan.Task{{ID: "terraform-users/app-sre"}, {ID: "ldap-groups"}}}
-	show := progress.Start(p, progress.Options{Out: os.Stdout, Mode: progress.Plain, Jobs: 2})
+	show := progress.Start(p, progress.Display{Out: os.Stdout, Mode: progress.Plain, Jobs: 2})
 	defer show.Close()
 	show.Observe(wrapper.Event{Task: p.Tasks[0]}) // it starts
 	show.Observe(wrapper.Event{Task: p.Tasks[0], Result: &plan.Result{Status: plan.Passed, Seconds: 4.1, Attempts: 1}})

@@ -43,7 +43,7 @@ func (m *Mode) Set(word string) error {
 // Type returns the name of the value in the help of the flag.
 func (*Mode) Type() string { return "auto|terminal|plain|none" }
 
-func (o Options) getenv(name string) string {
+func (o Display) getenv(name string) string {
 	if o.Getenv == nil {
 		return ""
 	}
@@ -51,7 +51,7 @@ func (o Options) getenv(name string) string {
 }
 
 // newDisplay returns the display for the mode, the output and the environment.
-func (o Options) newDisplay() display {
+func (o Display) newDisplay() display {
 	if o.Mode == None {
 		return noDisplay{}
 	}

@@ -47,7 +47,7 @@ func failed(seconds float64, tail string) plan.Result {
 var unstarted = plan.Result{Status: plan.Canceled, Reason: "canceled before it started"}
 
 // simulate returns the output of a simulated run. Escapes are replaced by words.
-func simulate(t *testing.T, p *plan.Plan, opts progress.Options, run func(simulation)) string {
+func simulate(t *testing.T, p *plan.Plan, opts progress.Display, run func(simulation)) string {
 	t.Helper()
 	var out bytes.Buffer
 	synctest.Test(t, func(*testing.T) {
@@ -185,7 +185,7 @@ forever
 `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			opts := progress.Options{Getenv: func(name string) string { return tt.env[name] }, Jobs: 2}
+			opts := progress.Display{Getenv: func(name string) string { return tt.env[name] }, Jobs: 2}
 			if got, want := simulate(t, planOf(tt.estimate, tt.ids...), opts, tt.run), tt.want[1:]; got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
@@ -198,7 +198,7 @@ func TestHeartbeat(t *testing.T) {
 	var lines times
 	synctest.Test(t, func(*testing.T) {
 		p := planOf(0, "slow")
-		s := simulation{progress.Start(p, progress.Options{Out: &lines}), p}
+		s := simulation{progress.Start(p, progress.Display{Out: &lines}), p}
 		lines = append(lines, time.Now())
 		s.start(0)
 		time.Sleep(10*time.Hour + time.Second)
@@ -229,7 +229,7 @@ func TestManyFailures(t *testing.T) {
 	for i := range ids {
 		ids[i] = fmt.Sprint("task", i)
 	}
-	opts := progress.Options{Getenv: func(name string) string { return gitlab[name] }}
+	opts := progress.Display{Getenv: func(name string) string { return gitlab[name] }}
 	got := simulate(t, planOf(0, ids...), opts, func(s simulation) {
 		for i := range ids {
 			s.end(i, failed(1, "gone"))
@@ -241,7 +241,7 @@ func TestManyFailures(t *testing.T) {
 }
 
 func TestNone(t *testing.T) {
-	got := simulate(t, planOf(0, "a"), progress.Options{Mode: progress.None}, func(s simulation) {
+	got := simulate(t, planOf(0, "a"), progress.Display{Mode: progress.None}, func(s simulation) {
 		s.start(0)
 		time.Sleep(time.Hour)
 		s.end(0, failed(3600, "gone"))

@@ -10,8 +10,8 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// Options say where and how progress is shown. Out is required.
-type Options struct {
+// Display say where and how progress is shown. Out is required.
+type Display struct {
 	Out    io.Writer
 	Mode   Mode
 	Getenv func(string) string // nil is an empty environment
@@ -42,7 +42,7 @@ type display interface {
 }
 
 // Start begins to show the progress of a plan's tasks. The caller must call Close.
-func Start(p *plan.Plan, opts Options) *Progress {
+func Start(p *plan.Plan, opts Display) *Progress {
 	d := opts.newDisplay()
 	if len(p.Tasks) == 0 {
 		d = noDisplay{}
@@ -80,7 +80,7 @@ func (p *Progress) update(do func(*runStatus)) {
 	do(&p.status)
 }
 
-// Observe takes the events of a run. It is for [wrapper.Options].
+// Observe takes the events of a run. It is for [wrapper.RunOptions].
 func (p *Progress) Observe(e wrapper.Event) {
 	p.update(func(s *runStatus) {
 		switch {

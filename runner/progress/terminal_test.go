@@ -18,7 +18,7 @@ import (
 // the end only the lines that stay are left, also if the terminal folded others.
 func TestTerminalDisplay(t *testing.T) {
 	ours, theirs := terminal(t, 100, 10)
-	d, ok := Options{Out: theirs, Getenv: environment("TERM", "xterm", "NO_COLOR", "1")}.newDisplay().(*terminalDisplay)
+	d, ok := Display{Out: theirs, Getenv: environment("TERM", "xterm", "NO_COLOR", "1")}.newDisplay().(*terminalDisplay)
 	if !ok {
 		t.Fatal("the output is a terminal, and the display is for none")
 	}
@@ -82,7 +82,7 @@ func TestNewDisplay(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := "none"
-			switch to := (Options{Out: tt.out, Mode: tt.mode, Getenv: environment(tt.env...)}).newDisplay().(type) {
+			switch to := (Display{Out: tt.out, Mode: tt.mode, Getenv: environment(tt.env...)}).newDisplay().(type) {
 			case *terminalDisplay:
 				got = map[bool]string{true: "terminal in colour", false: "terminal"}[to.hasColor]
 			case *plainDisplay:

@@ -49,7 +49,7 @@ func (r *Recording) beyondAllowed(tasks []plan.Task, d integration.Definition) [
 			all = all.With(r.depends[t.ID])
 		}
 	}
-	out := slices.DeleteFunc(all.Schemas, func(s string) bool { return d.Allows(bundle.Schema(s)) })
+	out := slices.DeleteFunc(all.Schemas, func(s string) bool { return d.Allows(bundle.SchemaPath(s)) })
 	if all.Backrefs {
 		out = append(out, "backrefs of resources")
 	}
@@ -74,7 +74,7 @@ func (r *Recording) Dependences(tasks []plan.Task, results []plan.Result, defini
 			continue
 		}
 		b := r.depends[t.ID]
-		b.Schemas = slices.DeleteFunc(slices.Clone(b.Schemas), func(s string) bool { return d.Allows(bundle.Schema(s)) })
+		b.Schemas = slices.DeleteFunc(slices.Clone(b.Schemas), func(s string) bool { return d.Allows(bundle.SchemaPath(s)) })
 		for _, list := range []*[]string{&b.Schemas, &b.Missing, &b.Resources} {
 			known := len(*list)
 			*list = slices.DeleteFunc(slices.Clone(*list), func(name string) bool { return r.Mask(name) != name })

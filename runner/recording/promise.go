@@ -69,7 +69,7 @@ func findBreach(ctx context.Context, store trace.Store, attempts []*trace.Trace,
 	if store.Broken(ctx, last.Integration) != "" {
 		return ""
 	}
-	earlier, _ := store.Load(ctx, last.Subject)
+	earlier, _ := store.Load(ctx, last.TaskKey)
 	if len(earlier) == 0 {
 		return ""
 	}

@@ -89,7 +89,7 @@ func (r *Recording) traces(t plan.Task, at time.Time) []*trace.Trace {
 		if recorder == nil {
 			recorder = trace.NewRecorder(r.base, r.head)
 		}
-		traces = append(traces, recorder.Trace(trace.Subject{Integration: t.Integration, Command: t.Command, Shard: t.Label()}, at))
+		traces = append(traces, recorder.Trace(trace.TaskKey{Integration: t.Integration, Command: t.Command, Shard: t.Label()}, at))
 	}
 	return traces
 }

@@ -26,8 +26,8 @@ func record(asked map[string][]string) *recording.Recording {
 			observe(server.Exchange{
 				Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: q}, Status: 200, Body: []byte(q),
 				Response: &gql.Response{
-					DatafileSchemas: []bundle.Schema{bundle.Schema("/" + q + ".yml")},
-					Fields:          map[bundle.Schema][]string{bundle.Schema("/" + q + ".yml"): {"name"}},
+					DatafileSchemas: []bundle.SchemaPath{bundle.SchemaPath("/" + q + ".yml")},
+					Fields:          map[bundle.SchemaPath][]string{bundle.SchemaPath("/" + q + ".yml"): {"name"}},
 				},
 			})
 		}
@@ -125,7 +125,7 @@ func TestBrokenPromiseAfterReuse(t *testing.T) {
 	for reused, want := range map[int]plan.Status{0: plan.Passed, 1: plan.Failed} {
 		s, one := store(t), task("users/x", "x")
 		p := &plan.Plan{Tasks: []plan.Task{one}, Integrations: []plan.Decision{
-			{Name: "users", Decision: plan.Run, Evidence: plan.Evidence{Traces: []plan.Trace{{}}, Reused: reused}},
+			{Name: "users", Decision: plan.Run, Evidence: plan.Evidence{Traces: []plan.TraceProof{{}}, Reused: reused}},
 		}}
 		record(map[string][]string{one.ID: {"a"}}).CheckAndSave(t.Context(), s, p, []plan.Result{{Status: plan.Passed}}, promised, time.Unix(0, 0))
 		results := []plan.Result{{Status: plan.Passed}}
@@ -143,11 +143,11 @@ func TestBrokenSincePlan(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		broken bool
-		traces []plan.Trace
+		traces []plan.TraceProof
 		want   plan.Status
 	}{
-		{"by traces", true, []plan.Trace{{}}, plan.Failed},
-		{"by traces, and kept", false, []plan.Trace{{}}, plan.Passed},
+		{"by traces", true, []plan.TraceProof{{}}, plan.Failed},
+		{"by traces, and kept", false, []plan.TraceProof{{}}, plan.Passed},
 		{"by declared queries", true, nil, plan.Passed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestTaskWithoutQueries(t *testing.T) {
 	}
 	r.StartAttempt(silent.ID)
 	now := time.Now()
-	want := trace.NewRecorder("base", "head").Trace(trace.Subject{Integration: "a"}, now)
+	want := trace.NewRecorder("base", "head").Trace(trace.TaskKey{Integration: "a"}, now)
 	if got := r.LastTrace(silent, now); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// Options are those of the run. Jobs counts as 1 if it is less.
-type Options struct {
+// Capacity are those of the run. Jobs counts as 1 if it is less.
+type Capacity struct {
 	Jobs    int
 	Memory  int64                            // bytes that the running tasks may need together; 0 is no limit
 	Targets func(plan.Task) []wrapper.Target // may be nil
@@ -31,7 +31,7 @@ const z90 = 1.2815515655446004
 // Make returns how long the tasks will take together. The same input gives the same forecast.
 // It returns nil if there is nothing to go by: no task has an estimate, or so many tasks wait
 // for each other that simulating them takes too long.
-func Make(tasks []plan.Task, opts Options) *plan.Forecast {
+func Make(tasks []plan.Task, opts Capacity) *plan.Forecast {
 	typical := median(tasks)
 	if typical == 0 {
 		return nil

@@ -46,14 +46,14 @@ func TestScheduleIsThatOfTheWrapper(t *testing.T) {
 		}
 		// While a task waits for memory, others end, and nothing says whose slot or target is given
 		// back first. So a world limits the memory or the targets.
-		opts := Options{Jobs: 1 + r.IntN(4), Memory: r.Int64N(8)}
+		opts := Capacity{Jobs: 1 + r.IntN(4), Memory: r.Int64N(8)}
 		if opts.Memory < 4 {
 			opts.Memory, opts.Targets = 0, func(t plan.Task) []wrapper.Target { return uses[t.ID] }
 		}
 		var want float64
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()
-			if _, err := wrapper.Run(t.Context(), tasks, real, wrapper.Options{Jobs: opts.Jobs, Memory: opts.Memory, Targets: opts.Targets}); err != nil {
+			if _, err := wrapper.Run(t.Context(), tasks, real, wrapper.RunOptions{Jobs: opts.Jobs, Memory: opts.Memory, Targets: opts.Targets}); err != nil {
 				t.Fatal(err)
 			}
 			want = time.Since(begin).Seconds()
@@ -72,18 +72,18 @@ func TestMake(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		tasks []plan.Task
-		opts  Options
+		opts  Capacity
 		want  *plan.Forecast
 	}{
-		{"nothing to do", nil, Options{}, nil},
-		{"nothing known", []plan.Task{{}, {}}, Options{}, nil},
-		{"one task, no spread", []plan.Task{estimated(10, 10)}, Options{}, &plan.Forecast{P50: 10, P90: 10}},
-		{"two slots", []plan.Task{estimated(10, 0), estimated(4, 0), estimated(5, 0)}, Options{Jobs: 2}, &plan.Forecast{P50: 10, P90: 10}},
-		{"one target", []plan.Task{estimated(10, 0), estimated(4, 0)}, Options{Jobs: 9, Targets: one}, &plan.Forecast{P50: 14, P90: 14}},
-		{"an unknown one", []plan.Task{estimated(10, 0), {}}, Options{Jobs: 1}, &plan.Forecast{P50: 20, P90: 20, Unknown: 1}},
-		{"a time limit", []plan.Task{{EstimateSeconds: 100, Timeout: "1m"}}, Options{}, &plan.Forecast{P50: 60, P90: 60}},
-		{"blocked ones take no time", []plan.Task{estimated(3, 0), blocked}, Options{Jobs: 1}, &plan.Forecast{P50: 3, P90: 3}},
-		{"orders wait", []plan.Task{{EstimateSeconds: 3}, {EstimateSeconds: 4, Order: 1}}, Options{Jobs: 2}, &plan.Forecast{P50: 7, P90: 7}},
+		{"nothing to do", nil, Capacity{}, nil},
+		{"nothing known", []plan.Task{{}, {}}, Capacity{}, nil},
+		{"one task, no spread", []plan.Task{estimated(10, 10)}, Capacity{}, &plan.Forecast{P50: 10, P90: 10}},
+		{"two slots", []plan.Task{estimated(10, 0), estimated(4, 0), estimated(5, 0)}, Capacity{Jobs: 2}, &plan.Forecast{P50: 10, P90: 10}},
+		{"one target", []plan.Task{estimated(10, 0), estimated(4, 0)}, Capacity{Jobs: 9, Targets: one}, &plan.Forecast{P50: 14, P90: 14}},
+		{"an unknown one", []plan.Task{estimated(10, 0), {}}, Capacity{Jobs: 1}, &plan.Forecast{P50: 20, P90: 20, Unknown: 1}},
+		{"a time limit", []plan.Task{{EstimateSeconds: 100, Timeout: "1m"}}, Capacity{}, &plan.Forecast{P50: 60, P90: 60}},
+		{"blocked ones take no time", []plan.Task{estimated(3, 0), blocked}, Capacity{Jobs: 1}, &plan.Forecast{P50: 3, P90: 3}},
+		{"orders wait", []plan.Task{{EstimateSeconds: 3}, {EstimateSeconds: 4, Order: 1}}, Capacity{Jobs: 2}, &plan.Forecast{P50: 7, P90: 7}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Make(c.tasks, c.opts)
@@ -108,7 +108,7 @@ func TestIntervalsHold(t *testing.T) {
 			tasks[i] = estimated(p50, p50*(1+2*r.Float64()))
 			took[i] = newLaw(tasks[i], 1).draw(r)
 		}
-		opts := Options{Jobs: 1 + r.IntN(6)}
+		opts := Capacity{Jobs: 1 + r.IntN(6)}
 		f := Make(tasks, opts)
 		total := newSchedule(tasks, opts).run(took)
 		if total <= f.P50 {
@@ -146,7 +146,7 @@ func BenchmarkMake(b *testing.B) {
 		tasks[i] = estimated(float64(1+i%50), float64(2+i%70))
 	}
 	for b.Loop() {
-		if Make(tasks, Options{Jobs: 20}) == nil {
+		if Make(tasks, Capacity{Jobs: 20}) == nil {
 			b.Fatal("no forecast")
 		}
 	}

@@ -40,7 +40,7 @@ type running struct {
 	task int
 }
 
-func newSchedule(tasks []plan.Task, opts Options) *schedule {
+func newSchedule(tasks []plan.Task, opts Capacity) *schedule {
 	s := &schedule{groups: wrapper.Groups(tasks), jobs: max(opts.Jobs, 1), capacity: max(opts.Memory, 0)}
 	s.needs, s.byTask = make([]int64, len(tasks)), make([][]int, len(tasks))
 	byName := map[string]int{}

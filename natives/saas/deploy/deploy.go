@@ -75,8 +75,8 @@ func limits() *reconcile.Limits {
 }
 
 // integration returns what keeps the objects of both sides.
-func (r *run) integration() native.Integration {
-	return native.Integration{
+func (r *run) integration() native.Recipe {
+	return native.Recipe{
 		Name: Name, Class: reconcile.Listing, Offline: true, Limits: limits(),
 		Desired: r.desired, Current: r.current, Compare: r.compare, Try: r.try, Doer: r.doer, Prepare: r.prepare, Settle: r.settle,
 		Remembers: func(any) any { return nil }, // the digest on the object says what was applied

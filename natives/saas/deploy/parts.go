@@ -203,7 +203,7 @@ func (c *cell) items(t *target, claim reconcile.Claim, always bool) []reconcile.
 	if t.err != nil {
 		it := reconcile.Item{Key: reconcile.Key("target " + t.Label()), Place: t.Place, Body: body{Target: t.Label()}}
 		it.Mistake = reconcile.Mistake{Code: CodeUnknown, Message: "it is not rendered, and its objects stay as they are: " + t.err.Error()}
-		if m := (*render.Mistake)(nil); errors.As(t.err, &m) {
+		if m := (*render.TargetMistake)(nil); errors.As(t.err, &m) {
 			it.Mistake.Code, it.Place = m.Code, t.place(m.Pointer)
 		} else if t.Broken == "" {
 			it.Mistake.Message = c.unknown(it.Mistake.Message)

@@ -19,7 +19,7 @@ import (
 // A doer reads and writes single objects of a namespace.
 type doer struct {
 	*view
-	objects manifests.Doer
+	objects manifests.Applier
 }
 
 // doer returns what reads and writes the objects of a part.
@@ -32,7 +32,7 @@ func (r *run) doer(ctx context.Context, _ integration.Environment, act integrati
 	if err != nil {
 		return nil, err
 	}
-	return doer{v, manifests.Doer{Writer: writer, Options: v.options, Limit: r.settings.patience(), Always: v.isAlways}}, nil
+	return doer{v, manifests.Applier{Writer: writer, Options: v.options, Limit: r.settings.patience(), Always: v.isAlways}}, nil
 }
 
 // errNoKind says that the saas file manages no objects of this kind any more.

@@ -13,7 +13,7 @@ import (
 
 // A scene is the cells that the loop works on, with what is behind them.
 type scene struct {
-	files []loop.File
+	files []loop.RunnableFile
 	cells map[string]saas.Cell // by key
 	order []string             // keys
 }
@@ -29,7 +29,7 @@ func (n native) newScene(a *asker, files []*saas.File, cells []saas.Cell, run ex
 	}
 	whole := newWholeness(a.model)
 	for _, f := range files {
-		file := loop.File{Name: f.Name, Named: map[string]bool{}, Environments: map[string]bool{}, Partial: whole.isShared || whole.wrong[f.Path]}
+		file := loop.RunnableFile{Name: f.Name, Named: map[string]bool{}, Environments: map[string]bool{}, Partial: whole.isShared || whole.wrong[f.Path]}
 		for _, t := range f.Templates {
 			for _, target := range t.Targets {
 				file.Named[target.UID()] = true
@@ -45,8 +45,8 @@ func (n native) newScene(a *asker, files []*saas.File, cells []saas.Cell, run ex
 }
 
 // cell returns a cell for the loop.
-func (a *asker) cell(c saas.Cell, run executor.Executor) loop.Cell {
-	out := loop.Cell{Environment: c.Environment, Executor: run, Order: a.place(c)}
+func (a *asker) cell(c saas.Cell, run executor.Executor) loop.RunnableCell {
+	out := loop.RunnableCell{Environment: c.Environment, Executor: run, Order: a.place(c)}
 	out.Key, out.Deprecated, out.Mistake = c.Key(), c.File.Deprecated, a.mistake(c)
 	if c.File.Broken != "" || c.File.Provider.Namespace.Cluster == nil {
 		out.Executor = nil
@@ -62,8 +62,8 @@ func (a *asker) cell(c saas.Cell, run executor.Executor) loop.Cell {
 		kept = append(kept, t)
 	}
 	with := out.Targets
-	out.Look = func(ctx context.Context, applied map[string]decide.Applied) []decide.Target {
-		seen := make([]decide.Target, len(kept))
+	out.Look = func(ctx context.Context, applied map[string]decide.Applied) []decide.WatchedTarget {
+		seen := make([]decide.WatchedTarget, len(kept))
 		for i, t := range kept {
 			seen[i] = with[i]
 			seen[i].Signals = append(seen[i].Signals[:1:1], a.look(ctx, t, applied[seen[i].UID].Values)...)

@@ -62,7 +62,7 @@ func TestConfigCases(t *testing.T) {
 			t.Fatal(err)
 		}
 		signal := decide.ConfigSource{Hash: desired.Values[decide.Config], Content: desired.Config, Ref: content.Ref}.Signal()
-		cell := decide.Cell{Key: "c", Targets: []decide.Target{{UID: "t", Key: "t", Label: "t", Signals: []decide.Signal{signal}}}}
+		cell := decide.Cell{Key: "c", Targets: []decide.WatchedTarget{{UID: "t", Key: "t", Label: "t", Signals: []decide.Signal{signal}}}}
 		d := decide.Decide(cell, memory, decide.Policy{}, time.Time{})
 		if is := d.State == decide.Start; is != c.Expected.Trigger {
 			t.Fatalf("%s, want trigger %v", d.State, c.Expected.Trigger)

@@ -156,8 +156,8 @@ func (n native) newLoop(env integration.Environment, act *integration.Actors, s 
 			ids++
 			return state.Name(cell, fp, writer, fmt.Sprint(ids))
 		}},
-		Gates: func(ctx context.Context, c loop.Cell) []decide.Gate { return a.gates(ctx, at.cells[c.Key]) },
-		Recorded: func(ctx context.Context, c loop.Cell, it *decide.Intent) *decide.RunPhase {
+		Gates: func(ctx context.Context, c loop.RunnableCell) []decide.Gate { return a.gates(ctx, at.cells[c.Key]) },
+		Recorded: func(ctx context.Context, c loop.RunnableCell, it *decide.Intent) *decide.RunPhase {
 			return a.recorded(ctx, at.cells[c.Key], it)
 		},
 	}

@@ -32,7 +32,7 @@ const actionStart = "start"
 func report(env integration.Environment, act *integration.Actors, m *saas.Model, at *scene, out []loop.Outcome, now time.Time) []error {
 	var errs []error
 	for _, f := range m.Files {
-		if f.AsksForSlack && !f.Deprecated && slices.ContainsFunc(at.files, func(l loop.File) bool { return l.Name == f.Name }) {
+		if f.AsksForSlack && !f.Deprecated && slices.ContainsFunc(at.files, func(l loop.RunnableFile) bool { return l.Name == f.Name }) {
 			env.Report(finding(codeNoSlack, plan.SeverityNote, plan.Place{File: f.Path}, f.Name+" asks for messages on Slack, which are not sent"))
 		}
 	}

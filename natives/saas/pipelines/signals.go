@@ -9,16 +9,16 @@ import (
 )
 
 // target returns a target for the decision, with the signal of the data alone.
-func (a *asker) target(t *saas.Target) (decide.Target, error) {
+func (a *asker) target(t *saas.Target) (decide.WatchedTarget, error) {
 	content, err := json.Marshal(t.Content())
 	if err != nil {
-		return decide.Target{}, err
+		return decide.WatchedTarget{}, err
 	}
 	of := decide.ConfigSource{Hash: t.Hash(), Content: content, Ref: t.Ref, Auto: t.Promotion != nil && t.Promotion.Auto}
 	if a.settings.Trace {
 		of.Repository, of.Commit = a.settings.Repository, a.env.Commit
 	}
-	return decide.Target{
+	return decide.WatchedTarget{
 		UID: t.UID(), Key: t.StateKey(saas.SignalConfig), Label: t.Label(), Delete: t.Delete, Hotfix: a.isHotfix(t),
 		Signals: []decide.Signal{of.Signal()}, File: t.Place.File, Pointer: t.Place.Pointer,
 	}, nil

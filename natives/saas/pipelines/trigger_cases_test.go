@@ -110,7 +110,7 @@ func (c triggerCase) check(t *testing.T, kind decide.Kind, signal saas.Signal) {
 		}
 	}
 	signals := append([]decide.Signal{{Kind: decide.Config, Value: "same"}}, c.asker(t, of).look(t.Context(), of, applied.Values)...)
-	cell := decide.Cell{Key: "c", Targets: []decide.Target{{UID: "t", Key: "t", Label: "t", Signals: signals}}, Gates: &decide.Gates{}}
+	cell := decide.Cell{Key: "c", Targets: []decide.WatchedTarget{{UID: "t", Key: "t", Label: "t", Signals: signals}}, Gates: &decide.Gates{}}
 	memory := decide.Memory{Targets: map[string]decide.Applied{"t": applied}}
 	policy := decide.Policy{NewID: func(string, string) string { return "id" }, Name: func(string, string) string { return "run" }}
 	d := decide.Decide(cell, memory, policy, time.Time{})
@@ -188,7 +188,7 @@ func TestConfigSLOCases(t *testing.T) {
 		cell := decide.Cell{Key: "c", Gates: &decide.Gates{}}
 		for i, spec := range specs {
 			uid := fmt.Sprint(i)
-			cell.Targets = append(cell.Targets, decide.Target{UID: uid, Key: uid, Label: uid, Hotfix: slices.Contains(c.Input.Hotfix, spec.Ref), Signals: []decide.Signal{{Kind: decide.Config, Value: "new"}}})
+			cell.Targets = append(cell.Targets, decide.WatchedTarget{UID: uid, Key: uid, Label: uid, Hotfix: slices.Contains(c.Input.Hotfix, spec.Ref), Signals: []decide.Signal{{Kind: decide.Config, Value: "new"}}})
 			cell.Gates.Gates = append(cell.Gates.Gates, c.gates(t, spec)...)
 		}
 		d := decide.Decide(cell, decide.Memory{}, decide.Policy{NewID: func(string, string) string { return "id" }, Name: func(string, string) string { return "run" }}, time.Time{})

@@ -21,7 +21,7 @@ type Component struct {
 	Branch string // that the merge request is for
 	Files  []string
 	// Targets are promoted as the questions say. Their windows follow from the memory.
-	Targets   []Target
+	Targets   []Candidate
 	AutoMerge bool
 	Patience  time.Duration
 	// RetryAfter is after how long contents whose checks failed are tried once more; 0 is never.
@@ -31,8 +31,8 @@ type Component struct {
 	Memory     json.RawMessage // of the last call; nil for none
 }
 
-// A Target is a target with what decides about its promotion.
-type Target struct {
+// A Candidate is a target with what decides about its promotion.
+type Candidate struct {
 	*saas.Target
 	Question promotion.Question
 }

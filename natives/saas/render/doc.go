@@ -7,7 +7,7 @@
 //     kinds that the saas file does not manage are left out and told.
 //   - Images must begin with a pattern of the saas file and exist in their registry.
 //
-// The same input gives the same bytes. What is wrong in the data is a [Mistake]; an error of a
+// The same input gives the same bytes. What is wrong in the data is a [TargetMistake]; an error of a
 // service is returned as it is, because then nobody knows. A service that is not there (nil)
 // leaves something unchecked, and [Output.Unchecked] says what.
 //

@@ -152,7 +152,7 @@ func (r *renderer) checkImages(ctx context.Context) error {
 		r.out.Unchecked = append(r.out.Unchecked, "whether the images exist in their registries")
 	}
 	if len(wrong) > 0 {
-		return &Mistake{Code: CodeImage, Message: some(slices.Sorted(maps.Keys(wrong)))}
+		return &TargetMistake{Code: CodeImage, Message: some(slices.Sorted(maps.Keys(wrong)))}
 	}
 	return failed
 }
@@ -194,7 +194,7 @@ func (r *renderer) addDigest(ctx context.Context, t *template.Template, p *param
 	}
 	repository := pythonText(p.values["REGISTRY_IMG"])
 	if p.values["REGISTRY_IMG"] == nil || repository == "" {
-		return &Mistake{Code: CodeImage, Message: "the template asks for the digest of its image, so it needs the parameter REGISTRY_IMG"}
+		return &TargetMistake{Code: CodeImage, Message: "the template asks for the digest of its image, so it needs the parameter REGISTRY_IMG"}
 	}
 	if r.image == nil {
 		digest, err := r.askDigest(ctx, repository+":"+pythonText(p.values["IMAGE_TAG"]))
@@ -222,7 +222,7 @@ func (r *renderer) askDigest(ctx context.Context, name string) (string, error) {
 		return "", steered("an image")
 	}
 	if why := wrongImage(name, r.in.Target, r.in.Blocks); why != "" {
-		return "", &Mistake{Code: CodeImage, Message: label + " " + why}
+		return "", &TargetMistake{Code: CodeImage, Message: label + " " + why}
 	}
 	if r.in.Digest == nil {
 		r.out.Unchecked = append(r.out.Unchecked, "the digest of "+label)
@@ -231,7 +231,7 @@ func (r *renderer) askDigest(ctx context.Context, name string) (string, error) {
 	digest, err := r.in.Digest(ctx, name)
 	switch {
 	case errors.Is(err, services.ErrNotThere):
-		return "", &Mistake{Code: CodeImage, Message: label + " does not exist in its registry"}
+		return "", &TargetMistake{Code: CodeImage, Message: label + " does not exist in its registry"}
 	case err != nil:
 		return "", r.failedAt("reading the digest of "+label, err, isSecret)
 	}

@@ -29,7 +29,7 @@ func (r *renderer) keep(shown, hidden, marked []any) error {
 			continue
 		}
 		if name == "" {
-			return &Mistake{Code: CodeObject, Message: of + " needs a name"}
+			return &TargetMistake{Code: CodeObject, Message: of + " needs a name"}
 		}
 		if !r.isManagedName(kind, version, name) {
 			r.skip("%s: the saas file does not manage its name", of)
@@ -40,7 +40,7 @@ func (r *renderer) keep(shown, hidden, marked []any) error {
 		}
 		key := kindAndGroup(kind, version) + "/" + name
 		if seen[key] {
-			return &Mistake{Code: CodeObject, Message: of + " is there twice"}
+			return &TargetMistake{Code: CodeObject, Message: of + " is there twice"}
 		}
 		seen[key] = true
 		noteAddress(object, address)
@@ -95,7 +95,7 @@ func (r *renderer) isManagedName(kind, version, name string) bool {
 // deploys nowhere else.
 func dropNamespace(metadata map[string]any, namespace, label string) error {
 	if is, isThere := metadata["namespace"]; isThere && is != nil && is != "" && is != namespace {
-		return &Mistake{Code: CodeObject, Message: fmt.Sprintf("%s names another namespace than that of the target, %.63q: remove it there", label, namespace)}
+		return &TargetMistake{Code: CodeObject, Message: fmt.Sprintf("%s names another namespace than that of the target, %.63q: remove it there", label, namespace)}
 	}
 	delete(metadata, "namespace")
 	return nil

@@ -63,14 +63,14 @@ func collect(layers []layer, secret secretsFunc, areTexts bool) (*parameters, er
 	out := &parameters{values: map[string]any{}}
 	for _, l := range layers {
 		if err := l.addTo(out, areTexts); err != nil {
-			return nil, &Mistake{CodeParameters, l.pointer, fmt.Sprintf("the parameters %s cannot be read: %v", l.of, err)}
+			return nil, &TargetMistake{CodeParameters, l.pointer, fmt.Sprintf("the parameters %s cannot be read: %v", l.of, err)}
 		}
 		for _, s := range l.secrets {
 			out.set(s.Name, secret(s))
 		}
 	}
 	if len(out.names) > maxParameters {
-		return nil, &Mistake{Code: CodeParameters, Message: fmt.Sprintf("there are more than %d parameters", maxParameters)}
+		return nil, &TargetMistake{Code: CodeParameters, Message: fmt.Sprintf("there are more than %d parameters", maxParameters)}
 	}
 	return out, out.replace()
 }
@@ -155,7 +155,7 @@ func (p *parameters) replace() error {
 			}
 		}
 		if total > maxParameterBytes {
-			return &Mistake{Code: CodeParameters, Message: fmt.Sprintf("the parameters have more than %d KiB, perhaps because they repeat each other", maxParameterBytes>>10)}
+			return &TargetMistake{Code: CodeParameters, Message: fmt.Sprintf("the parameters have more than %d KiB, perhaps because they repeat each other", maxParameterBytes>>10)}
 		}
 	}
 	return nil

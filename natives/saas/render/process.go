@@ -45,7 +45,7 @@ func (r *renderer) address() string {
 
 // wrongTemplate returns a mistake about the template.
 func (r *renderer) wrongTemplate(format string, args ...any) error {
-	return &Mistake{Code: CodeTemplate, Message: fmt.Sprintf("%.300s: %s", r.address(), fmt.Sprintf(format, args...))}
+	return &TargetMistake{Code: CodeTemplate, Message: fmt.Sprintf("%.300s: %s", r.address(), fmt.Sprintf(format, args...))}
 }
 
 // readFiles fetches the template.
@@ -55,7 +55,7 @@ func (r *renderer) readFiles(ctx context.Context) error {
 		return r.wrongTemplate("the provider %.40q is not known", k)
 	}
 	if r.kind() == saas.Helm && r.in.Helm == nil {
-		return &Mistake{Code: CodeNoHelm, Message: "the program helm is not there, so its chart is not rendered"}
+		return &TargetMistake{Code: CodeNoHelm, Message: "the program helm is not there, so its chart is not rendered"}
 	}
 	at := strings.Trim(of.Path, "/")
 	if clean := path.Clean("/" + at); at != "" && clean != "/"+at || strings.ContainsAny(at, "\x00\n") {
@@ -138,7 +138,7 @@ func (r *renderer) addCommit(p *parameters) error {
 	if r.in.Target.Template.File.UseChannelInImageTag {
 		channel, isGiven := p.values["CHANNEL"]
 		if !isGiven {
-			return &Mistake{Code: CodeParameters, Message: "the saas file uses the channel in tags of images, so the target needs the parameter CHANNEL"}
+			return &TargetMistake{Code: CodeParameters, Message: "the saas file uses the channel in tags of images, so the target needs the parameter CHANNEL"}
 		}
 		tag = pythonText(channel) + "-" + tag
 	}

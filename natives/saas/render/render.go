@@ -20,18 +20,18 @@ const (
 	CodeNoHelm     plan.FindingCode = "SAAS_NO_HELM"    // the program helm is not there
 )
 
-// A Mistake says what is wrong in the data of a target.
-type Mistake struct {
+// A TargetMistake says what is wrong in the data of a target.
+type TargetMistake struct {
 	Code    plan.FindingCode
 	Pointer string // in the target, "" for the target itself
 	Message string // without values of secrets
 }
 
 // Error returns the message.
-func (m *Mistake) Error() string { return m.Message }
+func (m *TargetMistake) Error() string { return m.Message }
 
 // FailureClass returns the class of the failure, see [integration.ClassOfFailure].
-func (m *Mistake) FailureClass() string { return string(integration.FailureOfConfig) }
+func (m *TargetMistake) FailureClass() string { return string(integration.FailureOfConfig) }
 
 // A FilesFunc returns the files at a path of a commit of a repository, as
 // services.Repositories does.

@@ -237,7 +237,7 @@ func TestServicesThatDoNotAnswer(t *testing.T) {
 		pod := head + "objects: [{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{image: quay.io/o/i}]}}]"
 		in := scene{secrets: map[string]string{"A": "pw"}, files: map[string]string{"": pod}, change: change}.input()
 		_, err := Render(t.Context(), in)
-		var wrong *Mistake
+		var wrong *TargetMistake
 		if !errors.Is(err, lost) && integration.ClassOfFailure(err) != integration.FailureTransient || errors.As(err, &wrong) {
 			t.Errorf("%s: got %v, want the error of the service", name, err)
 		}

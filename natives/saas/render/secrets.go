@@ -102,14 +102,14 @@ func (r *renderer) token() string {
 // clean returns an error of the rendering with values of secrets as one without them: the error
 // of the rendering with placeholders, if that failed as well.
 func (s *secrets) clean(err, hidden error) error {
-	var shown, safe *Mistake
+	var shown, safe *TargetMistake
 	switch {
 	case !errors.As(err, &shown):
 		return err // of a service
 	case errors.As(hidden, &safe) && safe.Code == shown.Code:
-		return &Mistake{safe.Code, safe.Pointer, s.hide(safe.Message)}
+		return &TargetMistake{safe.Code, safe.Pointer, s.hide(safe.Message)}
 	}
-	return &Mistake{shown.Code, shown.Pointer, "it cannot be rendered with the values of its secrets, and why is not told here, since that could show one"}
+	return &TargetMistake{shown.Code, shown.Pointer, "it cannot be rendered with the values of its secrets, and why is not told here, since that could show one"}
 }
 
 // hide replaces placeholders.

@@ -15,12 +15,12 @@ var ErrOpaque = errors.New("it cannot be rendered without the values of its secr
 // rendered twice, with two placeholders for each secret that have nothing in common. A rendering that
 // fails with one placeholder alone is [ErrOpaque].
 func (r *renderer) findSteered(shown, hidden []any, err, failed error) error {
-	var mistake *Mistake
+	var mistake *TargetMistake
 	switch {
 	case err != nil && !errors.As(err, &mistake):
 		return err // of a service
 	case err != nil && failed != nil && r.secrets.hide(err.Error()) == r.secrets.hide(failed.Error()): // for another reason
-		return &Mistake{mistake.Code, mistake.Pointer, r.secrets.hide(mistake.Message)}
+		return &TargetMistake{mistake.Code, mistake.Pointer, r.secrets.hide(mistake.Message)}
 	case err != nil:
 		return ErrOpaque
 	case failed != nil && !errors.As(failed, &mistake):
@@ -45,8 +45,8 @@ func (r *renderer) findSteered(shown, hidden []any, err, failed error) error {
 }
 
 // steered returns the mistake of a target in which a secret decides about something.
-func steered(what string) *Mistake {
-	return &Mistake{Code: saas.CodeSecret, Message: fmt.Sprintf("the value of a secret decides %s: use the secret in the values of a Secret or an environment variable alone", what)}
+func steered(what string) *TargetMistake {
+	return &TargetMistake{Code: saas.CodeSecret, Message: fmt.Sprintf("the value of a secret decides %s: use the secret in the values of a Secret or an environment variable alone", what)}
 }
 
 // identityParts are the parts of the identity of an object, in the order of identityOf.

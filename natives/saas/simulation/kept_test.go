@@ -117,7 +117,7 @@ func (k *keeping) keep(f *file, of *kept) {
 			of.again = d.Opens
 		}
 		wanted = wanted || d.Ref != t.ref
-		c.Targets = append(c.Targets, promotions.Target{Target: f.target(t), Question: k.question(t)})
+		c.Targets = append(c.Targets, promotions.Candidate{Target: f.target(t), Question: k.question(t)})
 	}
 	did, memory, err := promotions.Keep(context.Background(), k.forge, c)
 	if err != nil {

@@ -58,7 +58,7 @@ func (s *ours) ended(r *run) { s.changed(r.cell.file) }
 
 // iterate is one iteration of the loop over the files of which something may differ.
 func (s *ours) iterate() {
-	var files []loop.File
+	var files []loop.RunnableFile
 	for _, f := range s.files {
 		if s.dirty[f] {
 			files = append(files, s.file(f))
@@ -106,14 +106,14 @@ func (s *ours) heed(o loop.Outcome) {
 }
 
 // file returns a file as the loop gets it.
-func (s *ours) file(f *file) loop.File {
-	out := loop.File{Name: f.name, Named: map[string]bool{}, Environments: map[string]bool{}}
+func (s *ours) file(f *file) loop.RunnableFile {
+	out := loop.RunnableFile{Name: f.name, Named: map[string]bool{}, Environments: map[string]bool{}}
 	for _, c := range f.cells {
-		lc := loop.Cell{Environment: c.env, Executor: s, Order: executor.Order{File: f.name, Environment: c.env, Place: executor.Place{Namespace: f.name}}}
+		lc := loop.RunnableCell{Environment: c.env, Executor: s, Order: executor.Order{File: f.name, Environment: c.env, Place: executor.Place{Namespace: f.name}}}
 		lc.Key = c.key()
 		for _, t := range c.targets {
 			out.Named[t.uid] = true
-			lc.Targets = append(lc.Targets, decide.Target{UID: t.uid, Key: t.uid, Label: t.uid, Signals: s.signals(t)})
+			lc.Targets = append(lc.Targets, decide.WatchedTarget{UID: t.uid, Key: t.uid, Label: t.uid, Signals: s.signals(t)})
 		}
 		out.Environments[c.env] = true
 		out.Cells = append(out.Cells, lc)
@@ -141,7 +141,7 @@ func (s *ours) signals(t *target) []decide.Signal {
 }
 
 // gates holds cells of services that miss their objectives.
-func (s *ours) gates(_ context.Context, c loop.Cell) []decide.Gate {
+func (s *ours) gates(_ context.Context, c loop.RunnableCell) []decide.Gate {
 	f := s.files[slices.IndexFunc(s.files, func(f *file) bool { return f.name == c.Order.File })]
 	if f.slo {
 		return []decide.Gate{{Kind: decide.SLOGate, Closed: "the service misses its objectives"}}
@@ -150,14 +150,14 @@ func (s *ours) gates(_ context.Context, c loop.Cell) []decide.Gate {
 }
 
 // Runs implements [executor.Executor].
-func (s *ours) Runs(_ context.Context, at executor.Place) ([]executor.Run, error) {
-	var out []executor.Run
+func (s *ours) Runs(_ context.Context, at executor.Place) ([]executor.CellRun, error) {
+	var out []executor.CellRun
 	for _, r := range s.of[at.Namespace] {
 		phase := decide.Live
 		if !r.isLive {
 			phase = map[bool]decide.RunPhase{true: decide.Succeeded, false: decide.Errored}[r.isGood || s.lies]
 		}
-		out = append(out, executor.Run{Run: decide.Run{Name: r.name, Intent: r.id, Phase: phase, Created: r.started}, File: r.cell.file.name, Environment: r.cell.env})
+		out = append(out, executor.CellRun{Run: decide.Run{Name: r.name, Intent: r.id, Phase: phase, Created: r.started}, File: r.cell.file.name, Environment: r.cell.env})
 	}
 	return out, nil
 }
@@ -191,7 +191,7 @@ func (s *ours) Start(_ context.Context, o executor.Order) error {
 func (s *ours) believes(t *target) (bool, string) {
 	l := s.loop("dry-run")
 	l.Writes = nil
-	outcomes, err := l.Run(context.Background(), []loop.File{s.file(t.cell.file)})
+	outcomes, err := l.Run(context.Background(), []loop.RunnableFile{s.file(t.cell.file)})
 	if err != nil {
 		panic(err)
 	}

@@ -105,7 +105,7 @@ func (w *whole) agree(want gitlabtest.MergeRequest) {
 		in.Place.File = "/" + wholePath // the native has the folder from its settings
 		q := promotion.Question{Subject: promotion.Of(m, target, saas.Settings{}), Branches: [][]string{w.code}, Now: w.now}
 		q.Logs = promotion.NewRecords(w.bucket, 1).Read(w.t.Context(), q.Subject, w.code...)
-		of.Targets = append(of.Targets, promotions.Target{Target: &in, Question: q})
+		of.Targets = append(of.Targets, promotions.Candidate{Target: &in, Question: q})
 	}
 	did, _, err := promotions.Keep(w.t.Context(), forgeOf(w.t, repo), of)
 	got := repo.MergeRequests()

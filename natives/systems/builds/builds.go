@@ -16,11 +16,11 @@ const most = 100
 // maxDepth is in how many folders a job may be.
 const maxDepth = 8
 
-// A Client reads builds. It implements [services.Builds].
-type Client struct{ api *jsonapi.Client }
+// Jenkins reads builds. It implements [services.Builds].
+type Jenkins struct{ api *jsonapi.Client }
 
 // New returns a client.
-func New(api *jsonapi.Client) *Client { return &Client{api} }
+func New(api *jsonapi.Client) *Jenkins { return &Jenkins{api} }
 
 // A job is a job or a folder as Jenkins tells it.
 type job struct {
@@ -41,7 +41,7 @@ type build struct {
 }
 
 // Jobs implements [services.Builds].
-func (c *Client) Jobs(ctx context.Context, server string, login services.Login, jobs []string) (map[string][]services.Build, error) {
+func (c *Jenkins) Jobs(ctx context.Context, server string, login services.Login, jobs []string) (map[string][]services.Build, error) {
 	depth := 1
 	wanted := map[string]bool{}
 	for _, name := range jobs {

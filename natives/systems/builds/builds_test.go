@@ -36,7 +36,7 @@ func serve(t *testing.T) (*jenkinstest.Server, string) {
 	return s, h.URL
 }
 
-func client() *Client {
+func client() *Jenkins {
 	return New(&jsonapi.Client{Timeout: 5 * time.Second, Pause: time.Millisecond, MaxBytes: 1 << 16})
 }
 
@@ -137,4 +137,4 @@ func TestJobsDepth(t *testing.T) {
 	}
 }
 
-var _ services.Builds = (*Client)(nil)
+var _ services.Builds = (*Jenkins)(nil)

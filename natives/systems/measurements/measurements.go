@@ -16,11 +16,11 @@ import (
 // maxExpression is how long an expression may be, in bytes. It is a part of an address.
 const maxExpression = 16 << 10
 
-// A Client measures. It implements [services.Measurements].
-type Client struct{ api *jsonapi.Client }
+// Prometheus measures. It implements [services.Measurements].
+type Prometheus struct{ api *jsonapi.Client }
 
 // New returns a client.
-func New(api *jsonapi.Client) *Client { return &Client{api} }
+func New(api *jsonapi.Client) *Prometheus { return &Prometheus{api} }
 
 // An answer is what Prometheus answers to a query.
 type answer struct {
@@ -35,7 +35,7 @@ type answer struct {
 type sample [2]any
 
 // Measure implements [services.Measurements].
-func (c *Client) Measure(ctx context.Context, server string, login services.Login, expression string) (float64, error) {
+func (c *Prometheus) Measure(ctx context.Context, server string, login services.Login, expression string) (float64, error) {
 	if len(expression) > maxExpression {
 		return 0, fmt.Errorf("asking %.200s: the expression has more than %d bytes", jsonapi.Name(server), maxExpression)
 	}

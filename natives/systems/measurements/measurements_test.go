@@ -15,7 +15,7 @@ import (
 
 const token = "token-of-the-test"
 
-func client() *Client {
+func client() *Prometheus {
 	return New(&jsonapi.Client{Timeout: 5 * time.Second, Pause: time.Millisecond})
 }
 
@@ -82,4 +82,4 @@ func TestMeasureNonsense(t *testing.T) {
 	}
 }
 
-var _ services.Measurements = (*Client)(nil)
+var _ services.Measurements = (*Prometheus)(nil)

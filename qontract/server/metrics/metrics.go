@@ -77,7 +77,7 @@ func (m *Registry) Loaded(latest *bundle.Bundle, bundles int) {
 	for _, g := range m.bundles {
 		g.Set(float64(bundles))
 	}
-	counts := map[bundle.Schema]int{}
+	counts := map[bundle.SchemaPath]int{}
 	for _, f := range latest.Datafiles() {
 		counts[f.Schema]++
 	}

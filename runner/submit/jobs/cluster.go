@@ -199,7 +199,7 @@ func forbids(doing string, err error) refusal.Refusal {
 		return refusal.Foreign
 	}
 	is := told.Status()
-	s := refusal.Status{Message: is.Message, Reads: doing == doingRead || doing == doingWait}
+	s := refusal.Denial{Message: is.Message, Reads: doing == doingRead || doing == doingWait}
 	if is.Details != nil {
 		for _, c := range is.Details.Causes {
 			s.Causes = append(s.Causes, string(c.Type))

@@ -42,16 +42,16 @@ const (
 type Decision struct {
 	Cell        string
 	State       State
-	Fingerprint string    // of what differs, "" if nothing does
-	Reasons     []Reason  // why a run starts or would start
-	Hold        string    // what the cell waits for, "" if it does not wait
-	Opens       time.Time // when the wait ends; zero if nobody knows
-	Notes       []string  // for people
-	Errors      []string  // fail the loop
-	Finished    []Target  // targets that can be removed from the data
-	Create      bool      // the run of the intent is to be created
-	NeedsGates  bool      // the cell would start: ask the gates and decide again
-	Memory      Memory    // what is remembered now
+	Fingerprint string          // of what differs, "" if nothing does
+	Reasons     []Reason        // why a run starts or would start
+	Hold        string          // what the cell waits for, "" if it does not wait
+	Opens       time.Time       // when the wait ends; zero if nobody knows
+	Notes       []string        // for people
+	Errors      []string        // fail the loop
+	Finished    []WatchedTarget // targets that can be removed from the data
+	Create      bool            // the run of the intent is to be created
+	NeedsGates  bool            // the cell would start: ask the gates and decide again
+	Memory      Memory          // what is remembered now
 }
 
 // Decide decides about a cell. The memory that it gets is not changed.
@@ -218,7 +218,7 @@ func (d *Decision) holdAtGates(c Cell, diff difference) {
 		why = append(why, "nobody knows whether its pipeline is there: "+g.Unknown)
 		d.Errors = append(d.Errors, why...)
 	}
-	hotfix := !slices.ContainsFunc(c.Targets, func(t Target) bool { return diff.changed[t.UID] && !t.Hotfix })
+	hotfix := !slices.ContainsFunc(c.Targets, func(t WatchedTarget) bool { return diff.changed[t.UID] && !t.Hotfix })
 	for _, g := range c.Gates.Gates {
 		switch {
 		case g.Kind == SLOGate && hotfix:

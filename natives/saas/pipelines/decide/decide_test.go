@@ -113,7 +113,7 @@ func (c decisionCase) fingerprints() scene {
 	if d, err := time.ParseDuration(c.Input.Timeout); err == nil && d < time.Hour {
 		s.cell.Mistake = "timeout " + c.Input.Timeout + " is smaller than 60 minutes"
 	}
-	s.cell.Targets = []Target{{UID: "t", Key: "t", Label: "t", Signals: []Signal{config(want)}}}
+	s.cell.Targets = []WatchedTarget{{UID: "t", Key: "t", Label: "t", Signals: []Signal{config(want)}}}
 	switch retry := c.Input.Retry.(type) {
 	case float64:
 		s.policy.Max = int(retry)
@@ -131,7 +131,7 @@ func (c decisionCase) fingerprints() scene {
 func (c decisionCase) targets() scene {
 	s := scene{policy: testPolicy(), memory: Memory{Targets: map[string]Applied{}}, cell: Cell{Deprecated: c.Input.Deprecated}}
 	for uid, words := range c.Input.Targets {
-		t := Target{UID: uid, Key: uid, Label: uid}
+		t := WatchedTarget{UID: uid, Key: uid, Label: uid}
 		t.Hotfix, _ = words["hotfix"].(bool)
 		t.Delete, _ = words["delete"].(bool)
 		applied := Applied{Key: uid, Values: Values{}, Config: config("same").Content}
@@ -156,7 +156,7 @@ func (c decisionCase) targets() scene {
 		s.gates.Gates = append(s.gates.Gates, gatesOf(words)...)
 		s.cell.Targets = append(s.cell.Targets, t)
 	}
-	slices.SortFunc(s.cell.Targets, func(a, b Target) int { return strings.Compare(a.UID, b.UID) })
+	slices.SortFunc(s.cell.Targets, func(a, b WatchedTarget) int { return strings.Compare(a.UID, b.UID) })
 	return s
 }
 

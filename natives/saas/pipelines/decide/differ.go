@@ -79,7 +79,7 @@ const (
 )
 
 // judge compares one signal with what is applied, and returns the kind of the reason.
-func (d *difference) judge(t Target, s Signal, m Memory, was Applied, isKnown bool) (Kind, verdict) {
+func (d *difference) judge(t WatchedTarget, s Signal, m Memory, was Applied, isKnown bool) (Kind, verdict) {
 	if s.Unknown != "" {
 		d.unknown = append(d.unknown, s.Unknown)
 	}
@@ -136,7 +136,7 @@ func (d *difference) unsee(uid string, k Kind) {
 }
 
 // has reports whether a failed run held a value of a target.
-func (f *Failure) has(t Target, k Kind) bool {
+func (f *Failure) has(t WatchedTarget, k Kind) bool {
 	_, ok := f.Holds[t.UID][k]
 	return ok && f.Keys[t.UID] == t.Key
 }

@@ -16,7 +16,7 @@ type Memory struct {
 
 // Applied is what the last successful runs deployed for a target.
 type Applied struct {
-	Key    string          `json:"key"` // as [Target.Key]; another key is another target
+	Key    string          `json:"key"` // as [WatchedTarget.Key]; another key is another target
 	Values Values          `json:"values"`
 	Config json.RawMessage `json:"config,omitempty"` // content of the value of the kind Config
 	// TakenOver says that another program applied it. What that program did not remember is

@@ -9,7 +9,7 @@ import (
 // cellOf returns a cell with one target and a memory in which a value is applied.
 func cellOf(applied, desired string, signals ...Signal) scene {
 	s := scene{policy: testPolicy(), memory: Memory{Targets: map[string]Applied{"t": {Key: "t", Values: Values{Config: applied}, Config: config(applied).Content}}}}
-	s.cell.Targets = []Target{{UID: "t", Key: "t", Label: "t", Signals: append([]Signal{config(desired)}, signals...)}}
+	s.cell.Targets = []WatchedTarget{{UID: "t", Key: "t", Label: "t", Signals: append([]Signal{config(desired)}, signals...)}}
 	return s
 }
 
@@ -208,20 +208,22 @@ func TestKeysCount(t *testing.T) {
 
 // What a failed run held stays in doubt while other runs fail after it.
 func TestDoubtStays(t *testing.T) {
-	commit := func(s Signal) Target {
-		return Target{UID: "t", Key: "t", Label: "t", Signals: []Signal{config("a"), s}}
+	commit := func(s Signal) WatchedTarget {
+		return WatchedTarget{UID: "t", Key: "t", Label: "t", Signals: []Signal{config("a"), s}}
 	}
-	other := func(v string) Target { return Target{UID: "o", Key: "o", Label: "o", Signals: []Signal{config(v)}} }
+	other := func(v string) WatchedTarget {
+		return WatchedTarget{UID: "o", Key: "o", Label: "o", Signals: []Signal{config(v)}}
+	}
 	s := cellOf("a", "a")
 	s.memory.Targets["t"].Values[Commit] = "old"
 	s.memory.Targets["o"] = Applied{Key: "o", Values: Values{Config: "a"}, Config: config("a").Content}
-	s.cell.Targets = []Target{commit(Signal{Kind: Commit, Value: "new"}), other("a")}
+	s.cell.Targets = []WatchedTarget{commit(Signal{Kind: Commit, Value: "new"}), other("a")}
 	d := s.after(s.decide(), Errored)
 	s.memory, s.cell.Runs = d.Memory, Runs{}
-	s.cell.Targets = []Target{commit(Signal{Kind: Commit, Unknown: "no answer"}), other("b")}
+	s.cell.Targets = []WatchedTarget{commit(Signal{Kind: Commit, Unknown: "no answer"}), other("b")}
 	d = s.after(s.decide(), Errored)
 	s.memory, s.cell.Runs = d.Memory, Runs{}
-	s.cell.Targets = []Target{commit(Signal{Kind: Commit, Value: "old"})} // the other target is disabled
+	s.cell.Targets = []WatchedTarget{commit(Signal{Kind: Commit, Value: "old"})} // the other target is disabled
 	if d = s.decide(); d.State != Start {
 		t.Fatalf("%s %q, want a run: the first one may have deployed the new commit", d.State, d.Hold)
 	}

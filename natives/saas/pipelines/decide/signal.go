@@ -42,8 +42,8 @@ type Signal struct {
 	Auto bool
 }
 
-// A Target is one target of a cell, with its signals.
-type Target struct {
+// A WatchedTarget is one target of a cell, with its signals.
+type WatchedTarget struct {
 	UID   string
 	Key   string // text that names saas file, template, cluster, namespace and environment
 	Label string // for people
@@ -57,7 +57,7 @@ type Target struct {
 }
 
 // signal returns the signal of a kind.
-func (t Target) signal(k Kind) (Signal, bool) {
+func (t WatchedTarget) signal(k Kind) (Signal, bool) {
 	i := slices.IndexFunc(t.Signals, func(s Signal) bool { return s.Kind == k })
 	if i < 0 {
 		return Signal{}, false
@@ -70,7 +70,7 @@ type Cell struct {
 	Key        string // saas/environment
 	Deprecated bool   // the saas file is deprecated
 	Mistake    string // why the data of the cell allow no run, "" if they do
-	Targets    []Target
+	Targets    []WatchedTarget
 	Runs       Runs
 	Gates      *Gates // nil if they were not asked
 }

@@ -16,7 +16,7 @@ import (
 // An Executor runs the deployments of cells.
 type Executor interface {
 	// Runs returns all runs of cells at a place, with one request.
-	Runs(ctx context.Context, at Place) ([]Run, error)
+	Runs(ctx context.Context, at Place) ([]CellRun, error)
 	// Missing says what must be there before a run of the order can start and is not, "" if
 	// nothing is missing.
 	Missing(ctx context.Context, o Order) (string, error)
@@ -40,8 +40,8 @@ type Order struct {
 	Intent            *decide.Intent
 }
 
-// A Run is a run of a cell.
-type Run struct {
+// A CellRun is a run of a cell.
+type CellRun struct {
 	decide.Run
 	File, Environment string
 }
@@ -135,7 +135,7 @@ func (c Clusters) create(ctx context.Context, o Order, of integration.Resource, 
 }
 
 // runs lists the objects of runs.
-func (c Clusters) runs(ctx context.Context, at Place, of integration.Resource, phase func(head) (decide.RunPhase, string)) ([]Run, error) {
+func (c Clusters) runs(ctx context.Context, at Place, of integration.Resource, phase func(head) (decide.RunPhase, string)) ([]CellRun, error) {
 	cluster, err := c.Reader(ctx, at.Cluster)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (c Clusters) runs(ctx context.Context, at Place, of integration.Resource, p
 	if err != nil {
 		return nil, err
 	}
-	var out []Run
+	var out []CellRun
 	for _, raw := range list {
 		var h head
 		if err := json.Unmarshal(raw, &h); err != nil {
@@ -177,16 +177,16 @@ type condition struct {
 }
 
 // parse reads the object of a run.
-func parse(raw json.RawMessage) (Run, error) {
+func parse(raw json.RawMessage) (CellRun, error) {
 	var h head
 	err := json.Unmarshal(raw, &h)
 	return h.run(), err
 }
 
 // run returns the run without its phase.
-func (h head) run() Run {
+func (h head) run() CellRun {
 	labels := h.Metadata.Labels
-	return Run{
+	return CellRun{
 		Run:  decide.Run{Name: h.Metadata.Name, Intent: labels[labelIntent], Created: h.Metadata.Created},
 		File: labels[labelFile], Environment: labels[labelEnvironment],
 	}

@@ -26,7 +26,7 @@ type JobSettings struct {
 var jobs = integration.Resource{Group: "batch", Version: "v1", Plural: "jobs"}
 
 // Runs implements [Executor].
-func (j Jobs) Runs(ctx context.Context, at Place) ([]Run, error) {
+func (j Jobs) Runs(ctx context.Context, at Place) ([]CellRun, error) {
 	return j.Clusters.runs(ctx, at, jobs, func(h head) (decide.RunPhase, string) {
 		for _, c := range h.Status.Conditions {
 			switch {

@@ -34,7 +34,7 @@ func Pipeline(template, file string) (string, error) {
 }
 
 // Runs implements [Executor].
-func (t Tekton) Runs(ctx context.Context, at Place) ([]Run, error) {
+func (t Tekton) Runs(ctx context.Context, at Place) ([]CellRun, error) {
 	return t.Clusters.runs(ctx, at, pipelineRuns, func(h head) (decide.RunPhase, string) {
 		for _, c := range h.Status.Conditions {
 			switch {

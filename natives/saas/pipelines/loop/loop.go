@@ -14,10 +14,10 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// A File is a saas file with its cells.
-type File struct {
+// A RunnableFile is a saas file with its cells.
+type RunnableFile struct {
 	Name  string
-	Cells []Cell
+	Cells []RunnableCell
 	// Named are the uids of all targets that the data have, also of those that are disabled, and
 	// Environments those of their namespaces.
 	Named        map[string]bool
@@ -27,15 +27,15 @@ type File struct {
 	Partial bool
 }
 
-// A Cell is a cell with what runs it.
-type Cell struct {
+// A RunnableCell is a cell with what runs it.
+type RunnableCell struct {
 	decide.Cell
 	Environment string
 	Order       executor.Order    // without an intent
 	Executor    executor.Executor // nil if the cell has a mistake
 	// Look returns the targets with all signals, when it is known what is applied of them, so that
 	// what is applied need not be asked for. If it is nil, the targets have their signals.
-	Look func(ctx context.Context, applied map[string]decide.Applied) []decide.Target
+	Look func(ctx context.Context, applied map[string]decide.Applied) []decide.WatchedTarget
 }
 
 // A Loop makes one iteration.
@@ -46,9 +46,9 @@ type Loop struct {
 	Now    func() time.Time
 	Writer string // names this iteration and no other
 	// Gates asks the gates of a cell that would start.
-	Gates func(ctx context.Context, c Cell) []decide.Gate
+	Gates func(ctx context.Context, c RunnableCell) []decide.Gate
 	// Recorded says how the run of an intent ended that is gone; nil if nothing tells.
-	Recorded func(ctx context.Context, c Cell, it *decide.Intent) *decide.RunPhase
+	Recorded func(ctx context.Context, c RunnableCell, it *decide.Intent) *decide.RunPhase
 	// Begin returns what is known of a saas file of which nothing is remembered; nil is nothing.
 	Begin   func(ctx context.Context, doc *ledger.Document) (*ledger.Document, error)
 	Workers int
@@ -78,7 +78,7 @@ const maxAge = time.Minute
 
 // Run makes the iteration. The outcomes are in the order of files and cells. The error is
 // [ErrState] if nothing was done; else it is about the memory of vanished files.
-func (l *Loop) Run(ctx context.Context, files []File) ([]Outcome, error) {
+func (l *Loop) Run(ctx context.Context, files []RunnableFile) ([]Outcome, error) {
 	works, err := l.read(ctx, files)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (l *Loop) each(ctx context.Context, n int, do func(ctx context.Context, i i
 }
 
 // read reads the documents of all files. If the state does not answer, nothing is done at all.
-func (l *Loop) read(ctx context.Context, files []File) ([]*work, error) {
+func (l *Loop) read(ctx context.Context, files []RunnableFile) ([]*work, error) {
 	works := make([]*work, len(files))
 	l.each(ctx, len(files), func(ctx context.Context, i int) {
 		w := &work{Loop: l, file: files[i], readAt: l.Now()}

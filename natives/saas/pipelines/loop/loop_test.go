@@ -31,7 +31,7 @@ type slowWorld struct {
 	meanwhile func()
 }
 
-func (s slowWorld) Runs(ctx context.Context, at executor.Place) ([]executor.Run, error) {
+func (s slowWorld) Runs(ctx context.Context, at executor.Place) ([]executor.CellRun, error) {
 	out, err := s.world.Runs(ctx, at)
 	s.meanwhile()
 	return out, err
@@ -77,7 +77,7 @@ func TestTakenNames(t *testing.T) {
 	l.Policy.Name = func(cell, id string) string { return strings.ReplaceAll(cell, "/", "-") }
 	for _, f := range w.files() {
 		for _, c := range f.Cells {
-			w.runs = append(w.runs, &testRun{Run: executor.Run{Run: decide.Run{Name: strings.ReplaceAll(c.Key, "/", "-"), Intent: "somebody else", Phase: decide.Succeeded}, File: "other", Environment: "other"}})
+			w.runs = append(w.runs, &testRun{CellRun: executor.CellRun{Run: decide.Run{Name: strings.ReplaceAll(c.Key, "/", "-"), Intent: "somebody else", Phase: decide.Succeeded}, File: "other", Environment: "other"}})
 		}
 	}
 	out, err := l.Run(t.Context(), w.files())

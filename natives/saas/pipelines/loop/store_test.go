@@ -83,13 +83,13 @@ func (r *testRun) isLive() bool                                          { retur
 func valueKey(uid string, k decide.Kind, value string) string {
 	return uid + " " + string(k) + " " + value
 }
-func (w *world) Runs(context.Context, executor.Place) ([]executor.Run, error) {
+func (w *world) Runs(context.Context, executor.Place) ([]executor.CellRun, error) {
 	if _, ok := w.call(); !ok {
 		return nil, errKilled
 	}
-	var out []executor.Run
+	var out []executor.CellRun
 	for _, r := range w.runs {
-		run := r.Run
+		run := r.CellRun
 		if w.m.noLabel {
 			run.Intent = ""
 		}

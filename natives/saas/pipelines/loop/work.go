@@ -16,7 +16,7 @@ import (
 // A work is the iteration over one saas file.
 type work struct {
 	*Loop
-	file     File
+	file     RunnableFile
 	doc      *ledger.Document // as it is in the state
 	begun    *ledger.Document // what other programs remember; nil if nothing is taken over
 	readAt   time.Time
@@ -114,7 +114,7 @@ func (w *work) decide(ctx context.Context) *ledger.Document {
 }
 
 // decideCell decides about one cell. The gates are asked only if a run would start.
-func (w *work) decideCell(ctx context.Context, c Cell, doc *ledger.Document) decide.Decision {
+func (w *work) decideCell(ctx context.Context, c RunnableCell, doc *ledger.Document) decide.Decision {
 	var uids []string
 	for _, t := range c.Targets {
 		uids = append(uids, t.UID)
@@ -141,7 +141,7 @@ func (w *work) decideCell(ctx context.Context, c Cell, doc *ledger.Document) dec
 }
 
 // runsOf returns the runs of a cell.
-func (w *work) runsOf(ctx context.Context, c Cell, m decide.Memory) decide.Runs {
+func (w *work) runsOf(ctx context.Context, c RunnableCell, m decide.Memory) decide.Runs {
 	if c.Executor == nil {
 		return decide.Runs{Unknown: "nobody knows where its runs are"}
 	}

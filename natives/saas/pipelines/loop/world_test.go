@@ -17,7 +17,7 @@ import (
 
 // A testRun is a run in the world.
 type testRun struct {
-	executor.Run
+	executor.CellRun
 	holds decide.Holding
 	ended time.Time
 }
@@ -137,7 +137,7 @@ func (w *world) Start(_ context.Context, o executor.Order) error {
 
 // create makes a run. It holds the law of one live run.
 func (w *world) create(o executor.Order) {
-	r := &testRun{Run: executor.Run{Run: decide.Run{Name: o.Intent.Run, Intent: o.Intent.ID, Phase: decide.Live, Created: w.now}, File: o.File, Environment: o.Environment}, holds: o.Intent.Holds}
+	r := &testRun{CellRun: executor.CellRun{Run: decide.Run{Name: o.Intent.Run, Intent: o.Intent.ID, Phase: decide.Live, Created: w.now}, File: o.File, Environment: o.Environment}, holds: o.Intent.Holds}
 	for _, other := range w.runs {
 		if other.isLive() && other.cell() == r.cell() {
 			w.breaks("two live runs of %s: %s and %s", r.cell(), other.Name, r.Name)
@@ -162,12 +162,12 @@ func (w *world) end(r *testRun, p decide.RunPhase) {
 }
 
 // files returns the saas files as the loop gets them.
-func (w *world) files() []File {
-	var out []File
+func (w *world) files() []RunnableFile {
+	var out []RunnableFile
 	for _, f := range testFiles {
-		file := File{Name: f, Named: map[string]bool{}, Environments: map[string]bool{}}
+		file := RunnableFile{Name: f, Named: map[string]bool{}, Environments: map[string]bool{}}
 		for _, e := range testEnvs {
-			c := Cell{Environment: e, Executor: w, Order: executor.Order{File: f, Environment: e, Place: executor.Place{Namespace: "pipelines"}}}
+			c := RunnableCell{Environment: e, Executor: w, Order: executor.Order{File: f, Environment: e, Place: executor.Place{Namespace: "pipelines"}}}
 			c.Key = cellOf(f, e)
 			for n := range 2 {
 				if uid := uidOf(f, e, n); !w.gone[uid] {
@@ -186,8 +186,8 @@ func (w *world) files() []File {
 }
 
 // target returns a target with what its sources say.
-func (w *world) target(uid string) decide.Target {
-	t := decide.Target{UID: uid, Key: uid, Label: uid}
+func (w *world) target(uid string) decide.WatchedTarget {
+	t := decide.WatchedTarget{UID: uid, Key: uid, Label: uid}
 	for _, k := range testKinds {
 		value, ok := w.values[uid][k]
 		switch {
@@ -216,7 +216,7 @@ func (w *world) loop() *Loop {
 			}
 			return state.Name(cell, fp, writer)
 		},
-	}, Gates: func(_ context.Context, c Cell) []decide.Gate {
+	}, Gates: func(_ context.Context, c RunnableCell) []decide.Gate {
 		g, ok := w.gates[c.Key]
 		if !ok {
 			return nil

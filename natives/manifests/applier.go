@@ -12,7 +12,7 @@ import (
 	"github.com/app-sre/prcheck/natives/reconcile"
 )
 
-// A Doer reads and writes single objects of a cluster. Every write is on the condition that the
+// An Applier reads and writes single objects of a cluster. Every write is on the condition that the
 // object is still the one that was read; if it is not, the error is [reconcile.ErrConflict].
 //
 // A method sends several requests if it must, and may be killed between any two of them. The next
@@ -25,7 +25,7 @@ import (
 //     says. What is deleted and not made anew is not there, so that the next run creates it.
 //   - Mark sets the mark by an update, and takes this update. An update that was not taken is a
 //     difference.
-type Doer struct {
+type Applier struct {
 	Writer  integration.ClusterWriter
 	Options Options
 	Limit   time.Duration // how long a deleted object may take until it is gone; 0 is two minutes
@@ -40,7 +40,7 @@ const (
 )
 
 // Read returns an object as it is now, nil if it is not there.
-func (d Doer) Read(ctx context.Context, of Kind, namespace, name string) (*Live, error) {
+func (d Applier) Read(ctx context.Context, of Kind, namespace, name string) (*Live, error) {
 	raw, err := d.Writer.Get(ctx, of.Ref(namespace, name))
 	if errors.Is(err, integration.ErrNotThere) {
 		return nil, nil
@@ -52,7 +52,7 @@ func (d Doer) Read(ctx context.Context, of Kind, namespace, name string) (*Live,
 }
 
 // Create makes an object in a namespace, "" for a kind that has none.
-func (d Doer) Create(ctx context.Context, of Kind, namespace string, want Object, mark reconcile.Mark) error {
+func (d Applier) Create(ctx context.Context, of Kind, namespace string, want Object, mark reconcile.Mark) error {
 	want, err := d.adaptToOrphans(ctx, of, namespace, want)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (d Doer) Create(ctx context.Context, of Kind, namespace string, want Object
 
 // Update makes an object as its manifest says, and puts the mark on it. It sends nothing if it
 // is so already, unless d says always.
-func (d Doer) Update(ctx context.Context, want Object, fresh *Live, mark reconcile.Mark) error {
+func (d Applier) Update(ctx context.Context, want Object, fresh *Live, mark reconcile.Mark) error {
 	found, c, err := differences(want, fresh, d.Options)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (d Doer) Update(ctx context.Context, want Object, fresh *Live, mark reconci
 
 // prepare sends a merge patch unless it is nil, takes fields if there are some to take, and
 // returns the object as it is then.
-func (d Doer) prepare(ctx context.Context, is *Live, patch Object) (*Live, error) {
+func (d Applier) prepare(ctx context.Context, is *Live, patch Object) (*Live, error) {
 	var err error
 	if len(is.managed) == 0 {
 		if is, err = d.track(ctx, is); err != nil {
@@ -123,7 +123,7 @@ func (d Doer) prepare(ctx context.Context, is *Live, patch Object) (*Live, error
 
 // track makes a server note who owns the fields of an object that is older than field managers:
 // an apply of no field gives all of them to a manager of [Appliers].
-func (d Doer) track(ctx context.Context, is *Live) (*Live, error) {
+func (d Applier) track(ctx context.Context, is *Live) (*Live, error) {
 	nothing := Object{"apiVersion": is.Kind.APIVersion(), "kind": is.Kind.Name, "metadata": map[string]any{
 		"name": is.Name, "uid": is.UID, "resourceVersion": is.Version}}
 	if is.Namespace != "" {
@@ -140,7 +140,7 @@ func (d Doer) track(ctx context.Context, is *Live) (*Live, error) {
 }
 
 // Mark puts the mark on an object and changes nothing else.
-func (d Doer) Mark(ctx context.Context, fresh *Live, mark reconcile.Mark) error {
+func (d Applier) Mark(ctx context.Context, fresh *Live, mark reconcile.Mark) error {
 	if fresh.hasMark(mark) {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (d Doer) Mark(ctx context.Context, fresh *Live, mark reconcile.Mark) error 
 
 // Scale sets the number of pods of a Deployment or StatefulSet and changes nothing else. The next
 // update sets what its manifest says.
-func (d Doer) Scale(ctx context.Context, fresh *Live, replicas int) error {
+func (d Applier) Scale(ctx context.Context, fresh *Live, replicas int) error {
 	if n, isSaid := whole(at(fresh.Object, "spec", "replicas")); isSaid && n == int64(replicas) {
 		return nil
 	}
@@ -173,7 +173,7 @@ func (d Doer) Scale(ctx context.Context, fresh *Live, replicas int) error {
 }
 
 // Remove deletes an object; its pods are deleted afterwards. An object that is not there is gone.
-func (d Doer) Remove(ctx context.Context, fresh *Live) error {
+func (d Applier) Remove(ctx context.Context, fresh *Live) error {
 	if !fresh.Deletable() {
 		return errors.New("it has an owner, or no field of it is ours: it is not deleted")
 	}
@@ -185,7 +185,7 @@ func (d Doer) Remove(ctx context.Context, fresh *Live) error {
 }
 
 // merge sends a merge patch, and returns the object as it is then.
-func (d Doer) merge(ctx context.Context, is *Live, patch Object) (*Live, error) {
+func (d Applier) merge(ctx context.Context, is *Live, patch Object) (*Live, error) {
 	raw, err := json.Marshal(patch)
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (d Doer) merge(ctx context.Context, is *Live, patch Object) (*Live, error) 
 }
 
 // takeFields makes the fields of managers ours, and returns the object as it is then.
-func (d Doer) takeFields(ctx context.Context, is *Live, managers []string) (*Live, error) {
+func (d Applier) takeFields(ctx context.Context, is *Live, managers []string) (*Live, error) {
 	raw, err := json.Marshal(is.Object)
 	if err != nil {
 		return nil, err

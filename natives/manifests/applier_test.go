@@ -138,8 +138,8 @@ func (c *cluster) Delete(ctx context.Context, ref integration.ObjectRef, was int
 	return err
 }
 
-func (c *cluster) doer() manifests.Doer {
-	return manifests.Doer{Writer: c, Options: c.opts, Limit: time.Second, Pause: time.Millisecond}
+func (c *cluster) doer() manifests.Applier {
+	return manifests.Applier{Writer: c, Options: c.opts, Limit: time.Second, Pause: time.Millisecond}
 }
 
 // run does what the difference asks for.
