@@ -61,7 +61,8 @@ func largeState(changes int, reorder bool) []any {
 			}
 			o := bundle.NewObject(
 				bundle.Member{Key: "provider", Value: "resource-template"},
-				bundle.Member{Key: "path", Value: fmt.Sprintf("/services/team-%d/namespace-%d/resource-%d.secret.yaml", i%97, i, j)},
+				bundle.Member{Key: "path", Value: fmt.Sprintf("/services/team-%d/namespace-%d/resource-%d.secret.yaml", i%97, i,
+					j)},
 				bundle.Member{Key: "version", Value: version},
 				bundle.Member{Key: "number", Value: bundle.Number(fmt.Sprint(r.Uint32()))},
 				bundle.Member{Key: "variables", Value: bundle.NewObject(
@@ -76,7 +77,8 @@ func largeState(changes int, reorder bool) []any {
 		}
 		o := bundle.NewObject(
 			bundle.Member{Key: "name", Value: fmt.Sprintf("namespace-%d", i)},
-			bundle.Member{Key: "cluster", Value: bundle.NewObject(bundle.Member{Key: "name", Value: fmt.Sprintf("cluster-%d", i%60)})},
+			bundle.Member{Key: "cluster",
+				Value: bundle.NewObject(bundle.Member{Key: "name", Value: fmt.Sprintf("cluster-%d", i%60)})},
 			bundle.Member{Key: "openshiftResources", Value: list},
 		)
 		size += len(bundle.Canonical(o))

@@ -56,13 +56,15 @@ func lawful(t *testing.T, one, two uint64, seen map[string]int) {
 			t.Errorf("seed %d, %v, order %v:\nbase %s\nhead %s", one, m.selectors, order, show(t, base), show(t, head))
 			t.Errorf(format, args...)
 		}
-		if whole := attribute(m.real(base), m.real(head), m.selectors, order); got.Same != whole.Same || !slices.Equal(got.Keys, whole.Keys) {
+		if whole := attribute(m.real(base), m.real(head), m.selectors, order); got.Same != whole.Same ||
+			!slices.Equal(got.Keys, whole.Keys) {
 			fail("got %+v, but without pruning %+v", got, whole)
 		}
 		if exactlyOne(got) != 1 {
 			fail("got %+v, want one of same, keys and why", got)
 		}
-		if back := Attribute(m.real(head), m.real(base), m.selectors, order); back.Same != got.Same || !reflect.DeepEqual(back.Keys, got.Keys) {
+		if back := Attribute(m.real(head), m.real(base), m.selectors, order); back.Same != got.Same ||
+			!reflect.DeepEqual(back.Keys, got.Keys) {
 			fail("there %+v, and back %+v", got, back)
 		}
 		if same := Digest(m.real(base), order) == Digest(m.real(head), order); same != got.Same {

@@ -107,7 +107,8 @@ func (m maker) key() any {
 }
 
 func (m maker) noise() any {
-	noises := []any{nil, 1, 2, "t", []any{}, []any{1, 2}, []any{2, 1}, []any{1, 1, 2}, map[string]any{}, map[string]any{"d": 1}}
+	noises := []any{nil, 1, 2, "t", []any{}, []any{1, 2}, []any{2, 1}, []any{1, 1, 2}, map[string]any{},
+		map[string]any{"d": 1}}
 	return clone(noises[m.IntN(len(noises))])
 }
 

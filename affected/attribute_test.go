@@ -29,7 +29,8 @@ type shardCase struct {
 // The conformance cases of the reference, with its defects corrected.
 func TestConformance(t *testing.T) {
 	shared.Each(t, "affected_shards", func(t *testing.T, c shardCase) {
-		got := Attribute(document(t, c.Input.Previous), document(t, c.Input.Current), selectors(t, c.Input.Selectors...), settings.OrderIgnored)
+		got := Attribute(document(t, c.Input.Previous), document(t, c.Input.Current), selectors(t, c.Input.Selectors...),
+			settings.OrderIgnored)
 		want := c.Expected.AffectedShards
 		same := c.Expected.CanExitEarly
 		if c.Deviation != "" {

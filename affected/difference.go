@@ -35,7 +35,8 @@ func (c *Comparison) compareAnswers(ctx context.Context, q CompiledQuery, whole 
 	if d, ok := c.differences[key]; ok {
 		return d
 	}
-	d := &difference{evidence: plan.QueryDifference{SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(q.Text))), Complete: whole}}
+	d := &difference{evidence: plan.QueryDifference{SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(q.Text))),
+		Complete: whole}}
 	c.differences[key] = d
 	if whole {
 		d.touched, d.compared = true, true
@@ -70,7 +71,9 @@ func (c *Comparison) readsChange(q *gql.Query, r reach) bool {
 	}
 	schemas := q.Schemas()
 	for _, f := range c.diff.Datafiles {
-		if r.direct[f.Path] && slices.ContainsFunc(f.Schemas(), func(s bundle.SchemaPath) bool { return slices.Contains(schemas, s) }) {
+		if r.direct[f.Path] && slices.ContainsFunc(f.Schemas(), func(s bundle.SchemaPath) bool {
+			return slices.Contains(schemas, s)
+		}) {
 			return true
 		}
 	}

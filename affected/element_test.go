@@ -18,7 +18,8 @@ func TestKeys(t *testing.T) {
 	}{
 		{"none", `{"l":[]}`, []string{"l[*].k"}, nil, true},
 		{"sorted and once", `{"l":[{"k":"b"},{"k":"a"},{"k":"b"}]}`, []string{"l[*].k"}, []string{"a", "b"}, true},
-		{"of several selectors", `{"l":[{"k":"b"}],"m":{"x":{"n":[{"k":"a"}]}}}`, []string{"l[*].k", "m.*.n[*].k"}, []string{"a", "b"}, true},
+		{"of several selectors", `{"l":[{"k":"b"}],"m":{"x":{"n":[{"k":"a"}]}}}`, []string{"l[*].k", "m.*.n[*].k"},
+			[]string{"a", "b"}, true},
 		{"one cannot be used", `{"l":[{"k":"a"},{"k":null}]}`, []string{"l[*].k"}, []string{"a"}, false},
 		{"a deep one cannot be used", `{"l":[{"m":[{"k":""},{"k":"a"}]}]}`, []string{"l[*].m[*].k"}, []string{"a"}, false},
 	} {
@@ -69,7 +70,8 @@ func TestDigest(t *testing.T) {
 	if Digest(twice, settings.OrderIgnored) == Digest([]any{"b", "a"}, settings.OrderIgnored) {
 		t.Error("the documents are told apart by their place, whatever the order of lists")
 	}
-	if got, want := Digest(nil, 0), "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"; got != want {
+	if got, want := Digest(nil, 0),
+		"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -32,8 +32,9 @@ func TestPartialQuerier(t *testing.T) {
 		want     string
 		err      any
 	}{
-		"an answer":      {&gql.Response{Status: 200, HasData: true, Data: data}, `{"a":"x"}`, nil},
-		"some errors":    {&gql.Response{Status: 200, HasData: true, Data: data, Errors: errs}, "", &integration.AnswerError{Data: []byte(`{"a":"x"}`), Errors: said}},
+		"an answer": {&gql.Response{Status: 200, HasData: true, Data: data}, `{"a":"x"}`, nil},
+		"some errors": {&gql.Response{Status: 200, HasData: true, Data: data, Errors: errs}, "",
+			&integration.AnswerError{Data: []byte(`{"a":"x"}`), Errors: said}},
 		"no data":        {&gql.Response{Status: 200, Errors: errs}, "", &integration.NoAnswerError{Errors: said}},
 		"a bad question": {&gql.Response{Status: 400, Errors: errs}, "", errors.New("m")},
 	} {

@@ -55,7 +55,8 @@ func (g grouping) bundle(t *testing.T) *bundle.Bundle {
 	t.Helper()
 	var files []string
 	for i, shards := range g {
-		files = append(files, fmt.Sprintf(`"/g%d.yml":{"$schema":"/a-1.yml","num":1,"inlines":[%s]}`, i, strings.Join(shards, ",")))
+		files = append(files, fmt.Sprintf(`"/g%d.yml":{"$schema":"/a-1.yml","num":1,"inlines":[%s]}`, i,
+			strings.Join(shards, ",")))
 	}
 	return parseCorners(t, `{"data":{`+strings.Join(files, ",")+`},"resources":{},"graphql":[`+
 		`{"name":"Inline","fields":[{"name":"key","type":"string"},{"name":"val","type":"string"}]},`+

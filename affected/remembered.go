@@ -40,8 +40,10 @@ func (s baseState) views() shardViews {
 
 // baseState evaluates the queries on base, or recalls what that led to before. It returns false
 // when an answer has errors, or is not known.
-func (c *Comparison) baseState(ctx context.Context, queries []CompiledQuery, v *VisibleState, order settings.ListOrder) (baseState, bool) {
-	key := "visible-" + hexDigest(baseFormat, trace.Version, c.base.SHA256(), v.queries, order.String(), fmt.Sprintf("%q", v.shards))[len("sha256:"):]
+func (c *Comparison) baseState(ctx context.Context, queries []CompiledQuery, v *VisibleState,
+	order settings.ListOrder) (baseState, bool) {
+	key := "visible-" + hexDigest(baseFormat, trace.Version, c.base.SHA256(), v.queries, order.String(),
+		fmt.Sprintf("%q", v.shards))[len("sha256:"):]
 	if c.Memory != nil {
 		if raw, ok := c.Memory.Recall(key); ok {
 			known := baseState{}
@@ -65,7 +67,8 @@ func (c *Comparison) baseState(ctx context.Context, queries []CompiledQuery, v *
 	out := baseState{Whole: Digest(documents, order)}
 	if len(v.shards) > 0 {
 		views := viewsOf(documents, v.shards)
-		out.Rest, out.Grouped, out.Views = []byte(views.rest), []byte(views.grouped), make(map[string][]byte, len(views.views))
+		out.Rest, out.Grouped, out.Views = []byte(views.rest), []byte(views.grouped),
+			make(map[string][]byte, len(views.views))
 		for key, view := range views.views {
 			out.Views[key] = []byte(view)
 		}

@@ -61,7 +61,8 @@ func TestRememberedBase(t *testing.T) {
 			for _, shard := range []string{"", "harbor", "hill"} {
 				want, isKnown := digest(text, shard, nil)
 				seen[want] = true
-				for name, m := range map[string]Memory{"a shared memory": memory, "a damaged memory": broken("{\"whole\":"), "an empty document": broken("{}"), "another type": broken("[1]")} {
+				for name, m := range map[string]Memory{"a shared memory": memory, "a damaged memory": broken("{\"whole\":"),
+					"an empty document": broken("{}"), "another type": broken("[1]")} {
 					if got, ok := digest(text, shard, m); got != want || ok != isKnown {
 						t.Fatalf("seed %d, %s, shard %q, %s: got %s, want %s", seed, text, shard, name, got, want)
 					}

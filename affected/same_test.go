@@ -72,7 +72,8 @@ func TestAnswerWhole(t *testing.T) {
 
 // A name in a place is quoted where it could be taken for something else.
 func TestField(t *testing.T) {
-	for name, want := range map[string]string{"a": "a", "a-b c": "a-b c", "": `""`, "a.b": `"a.b"`, "*": `"*"`, "a[": `"a["`, "]": `"]"`, `"`: `"\""`, `\`: `"\\"`} {
+	for name, want := range map[string]string{"a": "a", "a-b c": "a-b c", "": `""`, "a.b": `"a.b"`, "*": `"*"`,
+		"a[": `"a["`, "]": `"]"`, `"`: `"\""`, `\`: `"\\"`} {
 		if got := field(name); got != want {
 			t.Errorf("%q: got %s, want %s", name, got, want)
 		}
@@ -88,7 +89,8 @@ func TestFirstUnkeyed(t *testing.T) {
 		return out
 	}
 	for _, tt := range []struct{ base, head, want string }{
-		{"ab", "b", "why a"}, {"a", "ab", "why b"}, {"ab", "ba", "why a"}, {"aa", "a", "why a"}, {"ab", "abb", "why b"}, {"abc", "abd", "why c"},
+		{"ab", "b", "why a"}, {"a", "ab", "why b"}, {"ab", "ba", "why a"}, {"aa", "a", "why a"}, {"ab", "abb", "why b"},
+		{"abc", "abd", "why c"},
 	} {
 		if got := firstUnkeyed(of(tt.base), of(tt.head)); got != tt.want {
 			t.Errorf("%s and %s: got %q, want %q", tt.base, tt.head, got, tt.want)

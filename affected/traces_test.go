@@ -82,7 +82,8 @@ func watch(t *testing.T, p program, base, head *bundle.Bundle) (string, *trace.T
 		}
 		res := engine.Answer(context.Background(), req)
 		body := string(res.JSON())
-		recorder.Note(trace.Exchange{Path: path, SHA256: sha, Request: &req, Response: res, Status: res.Status, Body: []byte(body)})
+		recorder.Note(trace.Exchange{Path: path, SHA256: sha, Request: &req, Response: res, Status: res.Status,
+			Body: []byte(body)})
 		fmt.Fprintf(&seen, "%s %s %v\n%s\n", side, req.Query, req.Variables, body)
 		return body
 	})
@@ -138,7 +139,8 @@ func TestRecallInTheShop(t *testing.T) {
 			w.judgeRecorded(t, recorded)
 		}
 	}
-	t.Logf("adaptive: %d proven, %d in doubt; static: %d unchanged, %d changed; %d unaffected", proven, doubted, static, changed, unaffected)
+	t.Logf("adaptive: %d proven, %d in doubt; static: %d unchanged, %d changed; %d unaffected", proven, doubted, static,
+		changed, unaffected)
 	if unaffected == 0 || proven == 0 || doubted == 0 || static == 0 || changed == 0 {
 		t.Error("want some of each")
 	}

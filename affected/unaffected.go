@@ -52,6 +52,7 @@ func (c *Comparison) unchangedFilesAreEqual() bool {
 	same := func(a, b *bundle.File) bool {
 		return a == b || a.Path == b.Path && (changed[a.Path] || string(a.Raw()) == string(b.Raw()))
 	}
-	return slices.EqualFunc(common(c.base.Datafiles(), c.head.Datafile), common(c.head.Datafiles(), c.base.Datafile), same) &&
+	return slices.EqualFunc(common(c.base.Datafiles(), c.head.Datafile), common(c.head.Datafiles(), c.base.Datafile),
+		same) &&
 		slices.EqualFunc(common(c.base.Resources(), c.head.Resource), common(c.head.Resources(), c.base.Resource), same)
 }

@@ -58,7 +58,8 @@ func (c *Comparison) VisibleState(ctx context.Context, s Subject) (*VisibleState
 
 // evaluateVisible evaluates the queries and completes out. It returns false when
 // an answer cannot be told.
-func (c *Comparison) evaluateVisible(ctx context.Context, queries []CompiledQuery, out *VisibleState, order settings.ListOrder) bool {
+func (c *Comparison) evaluateVisible(ctx context.Context, queries []CompiledQuery, out *VisibleState,
+	order settings.ListOrder) bool {
 	whole := c.typesChanged() || order == settings.OrderSignificant || !c.mentions().IsComplete()
 	base, ok := c.baseState(ctx, queries, out, order)
 	if !ok {

@@ -35,7 +35,8 @@ func TestViewsAgreeWithAttribution(t *testing.T) {
 			same := before.of(key) == after.of(key)
 			reason := !a.Same && (a.Why != "" || slices.Contains(a.Keys, key))
 			if same && reason || !same && !reason && before.grouped == after.grouped {
-				t.Fatalf("seed %d, %v: key %q sees the same: %v, but the difference is %+v\nbase %s\nhead %s", i, m.selectors, key, same, a, show(t, base), show(t, head))
+				t.Fatalf("seed %d, %v: key %q sees the same: %v, but the difference is %+v\nbase %s\nhead %s", i, m.selectors, key,
+					same, a, show(t, base), show(t, head))
 			}
 			seen[verdict(a)]++
 		}

@@ -29,12 +29,15 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{
-		"plan of two revisions, 60 datafiles, warm", "plan of two revisions, 300 datafiles, warm", "60 datafiles, nothing cached", "plan of the working tree", "precheck with 7 tasks",
+		"plan of two revisions, 60 datafiles, warm", "plan of two revisions, 300 datafiles, warm",
+		"60 datafiles, nothing cached", "plan of the working tree", "precheck with 7 tasks",
 		"any file a program, 60 datafiles", "any file a program, 300 datafiles",
-		"diff of two bundles", "index remembered", "--state, 7 integrations", "private memory", "server, 60 datafiles", "the most memory of the process",
+		"diff of two bundles", "index remembered", "--state, 7 integrations", "private memory", "server, 60 datafiles",
+		"the most memory of the process",
 	} {
 		_, rest, ok := strings.Cut(out.String(), path)
-		if row, _, _ := strings.Cut(rest, "\n"); !ok || !strings.Contains(row, " met") && !strings.Contains(row, " missed") && !strings.Contains(row, "not known") {
+		if row, _, _ := strings.Cut(rest, "\n"); !ok || !strings.Contains(row, " met") && !strings.Contains(row, " missed") &&
+			!strings.Contains(row, "not known") {
 			t.Errorf("got\n%s\nwant a verdict about %q", &out, path)
 		}
 	}
@@ -47,7 +50,9 @@ func TestTable(t *testing.T) {
 	if err := measure(t.Context(), &out, &notes, only); err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 5 || !strings.HasPrefix(lines[3], "plan of the working tree") || !strings.HasPrefix(lines[4], "server, 60 datafiles") {
+	if lines := strings.Split(strings.TrimSpace(out.String()),
+		"\n"); len(lines) != 5 || !strings.HasPrefix(lines[3], "plan of the working tree") ||
+		!strings.HasPrefix(lines[4], "server, 60 datafiles") {
 		t.Errorf("got\n%s\nwant two rows", &out)
 	}
 	out.Reset()
@@ -55,7 +60,8 @@ func TestTable(t *testing.T) {
 	if err := measure(t.Context(), &out, &notes, growth); err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 4 || len(strings.Fields(lines[3])) != 9 {
+	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 4 ||
+		len(strings.Fields(lines[3])) != 9 {
 		t.Errorf("got\n%s", &out)
 	}
 }
@@ -71,7 +77,9 @@ func TestUnknownRow(t *testing.T) {
 // The model is that of the first processor, and nothing where it is not known.
 func TestModel(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cpuinfo")
-	if err := os.WriteFile(file, []byte("processor\t: 0\nmodel\t\t: 85\nmodel name\t: A Processor: 2 GHz\nprocessor\t: 1\nmodel name\t: Another\n"), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte("processor\t: 0\nmodel\t\t: 85\nmodel name\t: A Processor: 2 GHz\nprocessor\t: 1\nmodel name\t: Another\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := modelOf(file), " of A Processor: 2 GHz"; got != want {
@@ -90,8 +98,10 @@ func TestVerdict(t *testing.T) {
 	}{
 		{line{measured: 1, budget: 1}, "1 s |  |  | ≤ 1 s | met"},
 		{line{measured: 1.1, budget: 1}, "1.1 s |  |  | ≤ 1 s | missed"},
-		{line{measured: 3, peers: []peer{{"cmp", 1}, {"Node", 0}}, ratioTo: "cmp", budget: 2}, "3 s | cmp 1, Node not installed | 3.0 × cmp | ≤ 2 × cmp | missed"},
-		{line{measured: 3, peers: []peer{{"cmp", 0}}, ratioTo: "cmp", budget: 2}, "3 s | cmp not installed |  | ≤ 2 × cmp | not known"},
+		{line{measured: 3, peers: []peer{{"cmp", 1}, {"Node", 0}}, ratioTo: "cmp", budget: 2},
+			"3 s | cmp 1, Node not installed | 3.0 × cmp | ≤ 2 × cmp | missed"},
+		{line{measured: 3, peers: []peer{{"cmp", 0}}, ratioTo: "cmp", budget: 2},
+			"3 s | cmp not installed |  | ≤ 2 × cmp | not known"},
 		{line{measured: 3}, "3 s |  |  |  | "},
 		{line{budget: 2, absent: "not built"}, " |  |  | ≤ 2 s | missed: not built"},
 	} {

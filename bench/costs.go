@@ -27,7 +27,8 @@ func (b *bench) anyProgram(ctx context.Context, small *world) ([]line, error) {
 				return nil, err
 			}
 		}
-		out = append(out, line{measured: seconds[1], unit: "s", peers: []peer{{"programs: none", seconds[0]}}, ratioTo: "programs: none", budget: 1.1})
+		out = append(out, line{measured: seconds[1], unit: "s", peers: []peer{{"programs: none", seconds[0]}},
+			ratioTo: "programs: none", budget: 1.1})
 	}
 	return out, nil
 }
@@ -50,7 +51,8 @@ func (b *bench) recorded(ctx context.Context, w *world) ([]line, error) {
 	}
 	var out []line
 	for _, measured := range seconds[1:] {
-		out = append(out, line{measured: measured, unit: "s", peers: []peer{{"reads: none", seconds[0]}}, ratioTo: "reads: none"})
+		out = append(out, line{measured: measured, unit: "s", peers: []peer{{"reads: none", seconds[0]}},
+			ratioTo: "reads: none"})
 	}
 	return out, nil
 }
@@ -82,7 +84,8 @@ func costPaths(files int) (out []string) {
 // costs runs the test of the package world that measures what worlds cost.
 func (b *bench) costs(ctx context.Context, files int) ([]line, error) {
 	_, _ = fmt.Fprintf(b.notes, "bench: worlds of %d files\n", files) // only a message
-	cmd := exec.CommandContext(ctx, "go", "test", "-count", "1", "-timeout", "30m", "-run", "^TestCost$", "./world", "-cost-files", strconv.Itoa(files), "-v")
+	cmd := exec.CommandContext(ctx, "go", "test", "-count", "1", "-timeout", "30m", "-run", "^TestCost$", "./world",
+		"-cost-files", strconv.Itoa(files), "-v")
 	cmd.Dir = b.root
 	raw, err := cmd.CombinedOutput()
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 // changes.
 func (b *bench) growths(ctx context.Context, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(w, "datafiles\tchanges\trevisions, warm\trevisions, cold\tworking tree, warm\tbundle files\tdiff of files\tprivate memory of bundle files, MB\tasked, MB\t")
+	_, _ = fmt.Fprintln(w, "datafiles\tchanges\trevisions, warm\trevisions, cold\tworking tree, warm\tbundle "+
+		"files\tdiff of files\tprivate memory of bundle files, MB\tasked, MB\t")
 	for _, files := range b.growth {
 		for _, changed := range []int{10, 100, 1000} {
 			if changed > 10 && files != b.growth[0] || changed >= files {

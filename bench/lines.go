@@ -40,7 +40,9 @@ func (b *bench) program(w *world, cache string, argv ...string) command {
 
 // planOf returns the command that plans from base to head.
 func (b *bench) planOf(w *world, base, head string, more ...string) command {
-	return b.program(w, "cache", append([]string{"planner", "plan", "--base", base, "--head", head, "--out", filepath.Join(w.dir, "..", "plan.json")}, more...)...)
+	return b.program(w, "cache",
+		append([]string{"planner", "plan", "--base", base, "--head", head, "--out", filepath.Join(w.dir, "..", "plan.json")},
+			more...)...)
 }
 
 // installed returns the first of some programs that is installed, "" if none is.
@@ -104,7 +106,8 @@ func (b *bench) workingTree(ctx context.Context, w *world) ([]line, error) {
 
 // precheck measures a plan of the working tree and its run.
 func (b *bench) precheck(ctx context.Context, w *world) ([]line, error) {
-	tasks := b.program(w, "cache", "runner", "precheck", "--base", "git:base", "--config", "unrecorded.yaml", "--state", "none", "--logs", filepath.Join(w.dir, "..", "logs"), "--progress", "none")
+	tasks := b.program(w, "cache", "runner", "precheck", "--base", "git:base", "--config", "unrecorded.yaml", "--state",
+		"none", "--logs", filepath.Join(w.dir, "..", "logs"), "--progress", "none")
 	seconds, err := tasks.cpu(ctx, b.runs, true)
 	return []line{{measured: seconds, unit: "s", budget: 0.8}}, err
 }

@@ -37,10 +37,11 @@ func main() {
 	flag.IntVar(&o.files, "files", 10_000, "datafiles of the smaller checkout; the larger one has five times as many")
 	flag.IntVar(&o.runs, "runs", 5, "runs of each command, of which the median counts")
 	flag.StringVar(&growth, "growth", "", "measure how the CPU time grows: numbers of datafiles, such as 1000,10000,50000")
-	flag.Func("only", "measure only the rows whose names match a regular expression, such as server", func(text string) (err error) {
-		o.only, err = regexp.Compile(text)
-		return err
-	})
+	flag.Func("only", "measure only the rows whose names match a regular expression, such as server",
+		func(text string) (err error) {
+			o.only, err = regexp.Compile(text)
+			return err
+		})
 	flag.Parse()
 	o.integrations = 100
 	for n := range strings.SplitSeq(growth, ",") {
@@ -77,7 +78,8 @@ func measure(ctx context.Context, out, notes io.Writer, o options) error {
 		return err
 	}
 	_, _ = fmt.Fprintf(out, "CPU time (user and system) in seconds, median of %d runs, %s/%s, %d processors%s%s, %s\n\n",
-		o.runs, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), modelOf("/proc/cpuinfo"), commitOf(ctx, root), time.Now().Format(time.DateOnly))
+		o.runs, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), modelOf("/proc/cpuinfo"), commitOf(ctx, root),
+		time.Now().Format(time.DateOnly))
 	if len(o.growth) > 0 {
 		return b.growths(ctx, out)
 	}

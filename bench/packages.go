@@ -21,14 +21,17 @@ type benchmark struct {
 var packages = []benchmark{
 	{"plan of 100 integrations without queries, by traces", "./planner", "BenchmarkRecall", 0.4},
 	{"difference of states of 12.9 MB, 1 change", "./affected", "BenchmarkAttribute/1_change/order_ignored", 0.06},
-	{"difference of states of 12.9 MB, other order and 1 change", "./affected", "BenchmarkAttribute/reorder_and_1_change/order_ignored", 0.06},
-	{"difference of states of 12.9 MB, 10,000 changes", "./affected", "BenchmarkAttribute/10000_changes/order_ignored", 0.25},
+	{"difference of states of 12.9 MB, other order and 1 change", "./affected",
+		"BenchmarkAttribute/reorder_and_1_change/order_ignored", 0.06},
+	{"difference of states of 12.9 MB, 10,000 changes", "./affected", "BenchmarkAttribute/10000_changes/order_ignored",
+		0.25},
 }
 
 // benchmark runs a benchmark.
 func (b *bench) benchmark(ctx context.Context, p benchmark) ([]line, error) {
 	_, _ = fmt.Fprintf(b.notes, "bench: %s of %s\n", p.name, p.folder) // only a message
-	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "^"+p.name+"$", "-benchtime", strconv.Itoa(b.runs)+"x", p.folder)
+	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "^"+p.name+"$", "-benchtime",
+		strconv.Itoa(b.runs)+"x", p.folder)
 	cmd.Dir, cmd.Env = b.root, append(os.Environ(), "GOMAXPROCS=1")
 	raw, err := cmd.CombinedOutput()
 	if err != nil {

@@ -38,7 +38,8 @@ func (b *bench) parts() []part {
 			fmt.Sprintf("diff of two bundles, 2 × %d datafiles, nothing remembered", large),
 			fmt.Sprintf("diff of two bundles, 2 × %d datafiles, base's index remembered and checked", large),
 		}, large, b.bundles},
-		{[]string{fmt.Sprintf("plan of bundle files with --state, %d integrations with queries", b.integrations)}, small, b.states},
+		{[]string{fmt.Sprintf("plan of bundle files with --state, %d integrations with queries", b.integrations)}, small,
+			b.states},
 		{[]string{fmt.Sprintf("private memory of a plan of bundle files, %d datafiles", large)}, large, b.memories},
 		{[]string{
 			fmt.Sprintf("server, %d datafiles, %d clients, queries that never repeat: a request", small, clients),
@@ -49,10 +50,14 @@ func (b *bench) parts() []part {
 		return out
 	}
 	for _, files := range []int{small, large} {
-		out = append(out, part{costPaths(files), 0, func(ctx context.Context, _ *world) ([]line, error) { return b.costs(ctx, files) }})
+		out = append(out, part{costPaths(files), 0, func(ctx context.Context, _ *world) ([]line, error) {
+			return b.costs(ctx, files)
+		}})
 	}
 	for _, p := range packages {
-		out = append(out, part{[]string{p.path}, 0, func(ctx context.Context, _ *world) ([]line, error) { return b.benchmark(ctx, p) }})
+		out = append(out, part{[]string{p.path}, 0, func(ctx context.Context, _ *world) ([]line, error) {
+			return b.benchmark(ctx, p)
+		}})
 	}
 	return out
 }

@@ -29,7 +29,8 @@ const (
 
 // servers measures a server that is asked queries which never repeat.
 func (b *bench) servers(ctx context.Context, w *world) ([]line, error) {
-	_, _ = fmt.Fprintf(b.notes, "bench: asking a server %d queries\n", requests)                              // only a message
+	// only a message
+	_, _ = fmt.Fprintf(b.notes, "bench: asking a server %d queries\n", requests)
 	cmd := exec.CommandContext(ctx, b.bin+"/planner", "serve", "--bundle", w.base, "--listen", "127.0.0.1:0") //nolint:gosec // our own words
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -55,7 +56,8 @@ func (b *bench) servers(ctx context.Context, w *world) ([]line, error) {
 	each := (cpuSeconds(cmd.Process.Pid) - before) / requests * 1000
 	return []line{
 		{measured: each, unit: "ms", budget: 0.6},
-		{measured: memory(cmd.Process.Pid, "VmHWM"), unit: "MB", budget: nodesPeak, note: fmt.Sprintf("(private: %.0f MB; Node.js needed as much as is asked, with its own data)", private)},
+		{measured: memory(cmd.Process.Pid, "VmHWM"), unit: "MB", budget: nodesPeak,
+			note: fmt.Sprintf("(private: %.0f MB; Node.js needed as much as is asked, with its own data)", private)},
 	}, nil
 }
 
@@ -91,9 +93,12 @@ func (w *world) questions(files int) []string {
 		case i%50 == 0:
 			out = append(out, fmt.Sprintf("{ q%d: namespaces { path name quota } }", i))
 		case i%4 == 0:
-			out = append(out, fmt.Sprintf("{ q%d: users(path: %q) { name email keys roles { name namespaces { name cluster labels } } } }", i, path))
+			out = append(out,
+				fmt.Sprintf("{ q%d: users(path: %q) { name email keys roles { name namespaces { name cluster labels } } } }", i,
+					path))
 		case i%4 == 1:
-			out = append(out, fmt.Sprintf("{ q%d: roles(path: %q) { name namespaces { name cluster } users { name email } } }", i, path))
+			out = append(out, fmt.Sprintf("{ q%d: roles(path: %q) { name namespaces { name cluster } users { name email } } }",
+				i, path))
 		case i%4 == 2:
 			out = append(out, fmt.Sprintf("{ q%d: namespaces(name: \"namespace-%d\") { path cluster quota labels } }", i, at))
 		default:

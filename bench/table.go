@@ -84,7 +84,8 @@ func (l line) cells() []string {
 	if l.measured > 0 {
 		measured = number(l.measured) + " " + l.unit
 	}
-	return []string{l.path, measured, strings.Join(beside, ", "), ratio, asked, strings.TrimSpace(l.verdict() + " " + l.note)}
+	return []string{l.path, measured, strings.Join(beside, ", "), ratio, asked,
+		strings.TrimSpace(l.verdict() + " " + l.note)}
 }
 
 // number returns a number with two or three significant digits.

@@ -31,7 +31,8 @@ const (
 // newWorld makes a world with so many datafiles, of which so many change. The programs are in
 // the folder bin.
 func newWorld(ctx context.Context, dir, bin string, files, changes, integrations int) (*world, error) {
-	w := &world{dir: filepath.Join(dir, "checkout"), base: filepath.Join(dir, "base.json"), head: filepath.Join(dir, "head.json"), integrations: integrations}
+	w := &world{dir: filepath.Join(dir, "checkout"), base: filepath.Join(dir, "base.json"),
+		head: filepath.Join(dir, "head.json"), integrations: integrations}
 	steps := []func() error{
 		func() error { return w.writeTypes() },
 		func() error { return w.writeSettings() },
@@ -62,8 +63,10 @@ func (w *world) write(name, text string) error {
 
 // kinds are the schemas of the data with their fields in GraphQL.
 var kinds = map[string]string{
-	"user":        "- {name: email, type: string}\n  - {name: keys, type: string, isList: true}\n  - {name: roles, type: Role_v1, isList: true}\n",
-	"role":        "- {name: namespaces, type: Namespace_v1, isList: true}\n  - {name: users, type: User_v1, isList: true, synthetic: {schema: /bench/user-1.yml, subAttr: roles}}\n",
+	"user": "- {name: email, type: string}\n  - {name: keys, type: string, isList: true}\n  - {name: roles, " +
+		"type: Role_v1, isList: true}\n",
+	"role": "- {name: namespaces, type: Namespace_v1, isList: true}\n  - {name: users, type: User_v1, isList: " +
+		"true, synthetic: {schema: /bench/user-1.yml, subAttr: roles}}\n",
 	"namespace":   "- {name: cluster, type: string}\n  - {name: quota, type: string}\n  - {name: labels, type: json}\n",
 	"integration": "- {name: description, type: string}\n  - {name: schemas, type: string, isList: true}\n",
 }
@@ -82,7 +85,8 @@ func (w *world) writeTypes() error {
 	query := "- name: Query\n  fields:\n"
 	for _, kind := range []string{"user", "role", "namespace", "integration"} {
 		name := strings.ToUpper(kind[:1]) + kind[1:] + "_v1"
-		types += fmt.Sprintf("- name: %s\n  datafile: %s\n  fields:\n  - {name: path, type: string, isRequired: true}\n  - {name: name, type: string, isRequired: true, isSearchable: true}\n  %s",
+		types += fmt.Sprintf("- name: %s\n  datafile: %s\n  fields:\n  - {name: path, type: string, isRequired: true}\n  - "+
+			"{name: name, type: string, isRequired: true, isSearchable: true}\n  %s",
 			name, schemaOf(kind), kinds[kind])
 		query += fmt.Sprintf("  - {name: %ss, type: %s, isList: true, datafileSchema: %s}\n", kind, name, schemaOf(kind))
 		schema := fmt.Sprintf(`{"$schema": "http://json-schema.org/draft-06/schema", "version": "1.0", "type": "object", "properties": {"$schema": {"type": "string", "enum": [%q]}}, "required": ["$schema"]}`, schemaOf(kind))
@@ -90,7 +94,8 @@ func (w *world) writeTypes() error {
 			return err
 		}
 	}
-	if err := w.write("schemas/app-interface/graphql-schemas-1.yml", `{"$schema": "http://json-schema.org/draft-06/schema", "type": "object"}`); err != nil {
+	if err := w.write("schemas/app-interface/graphql-schemas-1.yml",
+		`{"$schema": "http://json-schema.org/draft-06/schema", "type": "object"}`); err != nil {
 		return err
 	}
 	return w.write("graphql-schemas/schema.yml", "$schema: /app-interface/graphql-schemas-1.yml\n"+types+query)
@@ -98,8 +103,10 @@ func (w *world) writeTypes() error {
 
 // queries are what the integrations ask.
 var queries = []string{
-	"{ users { path name email } }", "{ users { name keys roles { name } } }", "{ roles { name namespaces { name cluster } } }",
-	"{ namespaces { path name quota } }", "{ namespaces { name labels } }", "{ roles { name users { name } } }", "{ namespaces { name cluster } }",
+	"{ users { path name email } }", "{ users { name keys roles { name } } }",
+	"{ roles { name namespaces { name cluster } } }",
+	"{ namespaces { path name quota } }", "{ namespaces { name labels } }", "{ roles { name users { name } } }",
+	"{ namespaces { name cluster } }",
 }
 
 // writeSettings writes the integrations and files of settings: with declared queries, and without
@@ -124,7 +131,8 @@ func (w *world) writeSettings() error {
 			return err
 		}
 	}
-	for name, text := range map[string]string{"undeclared.yaml": start, "usual.yaml": usual, "unrecorded.yaml": start + "reads: none\n", "untraced.yaml": untraced} {
+	for name, text := range map[string]string{"undeclared.yaml": start, "usual.yaml": usual,
+		"unrecorded.yaml": start + "reads: none\n", "untraced.yaml": untraced} {
 		if err := w.write(name, text); err != nil {
 			return err
 		}
@@ -141,7 +149,8 @@ func (w *world) writeData(files int) error {
 		}
 	}
 	for i := range files * resourcesOf / 100 {
-		if err := w.write(fmt.Sprintf("resources/r%d/%d.txt", i/50, i), strings.Repeat(fmt.Sprintf("line %d of a resource\n", r.IntN(1000)), 20)); err != nil {
+		if err := w.write(fmt.Sprintf("resources/r%d/%d.txt", i/50, i),
+			strings.Repeat(fmt.Sprintf("line %d of a resource\n", r.IntN(1000)), 20)); err != nil {
 			return err
 		}
 	}
@@ -247,8 +256,11 @@ func (w *world) memoryBudget() (float64, error) {
 
 // commit commits everything, with a tag.
 func (w *world) commit(ctx context.Context, tag string) error {
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-q", "-m", tag}, {"tag", tag}} {
-		if err := run(ctx, w.dir, "git", append([]string{"-c", "user.name=bench", "-c", "user.email=bench@example.com", "-c", "gc.auto=0"}, args...)...); err != nil {
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-q", "-m", tag},
+		{"tag", tag}} {
+		if err := run(ctx, w.dir, "git",
+			append([]string{"-c", "user.name=bench", "-c", "user.email=bench@example.com", "-c", "gc.auto=0"},
+				args...)...); err != nil {
 			return err
 		}
 	}
@@ -257,7 +269,8 @@ func (w *world) commit(ctx context.Context, tag string) error {
 
 // bundle bundles the working tree.
 func (w *world) bundle(ctx context.Context, bin, out string) error {
-	return run(ctx, w.dir, filepath.Join(bin, "planner"), "bundle", "--data", "data", "--resources", "resources", "--schemas", "schemas",
+	return run(ctx, w.dir, filepath.Join(bin, "planner"), "bundle", "--data", "data", "--resources", "resources",
+		"--schemas", "schemas",
 		"--graphql", "graphql-schemas/schema.yml", "--out", out)
 }
 

@@ -115,7 +115,8 @@ func LogURLs(jobURL string, folders []string, results *plan.Results) func(task s
 	found := map[string]string{} // by log key
 	jobs, _, isJob := strings.Cut(jobURL, "/-/jobs/")
 	for _, dir := range folders {
-		_ = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error { // without the folder there is no link
+		// without the folder there is no link
+		_ = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 			if m := collectedLog.FindStringSubmatch(name); isJob && err == nil && m != nil && d.Type().IsRegular() {
 				found[logKey(m[2])] = ArtifactURL(jobs+"/-/jobs/"+m[1], m[2])
 			}

@@ -129,7 +129,8 @@ func cleanText(text string, mask func(string) string) string {
 
 // readPages calls list for one page after the other and returns the elements of all pages.
 // More pages than most are an error.
-func readPages[T any](ctx context.Context, most int, list func(ctx context.Context, page int) ([]T, bool, error)) ([]T, error) {
+func readPages[T any](ctx context.Context, most int, list func(ctx context.Context,
+	page int) ([]T, bool, error)) ([]T, error) {
 	var all []T
 	for page := 1; ; page++ {
 		var found []T

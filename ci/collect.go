@@ -158,7 +158,8 @@ func addRemedy(err error, scope string) error {
 	if !errors.As(err, &refused) {
 		return err
 	}
-	const withRemedy = "%w (this takes a token with scope %s in " + TokenVariable + ", of a member of the project who may do it)"
+	const withRemedy = "%w (this takes a token with scope %s in " + TokenVariable +
+		", of a member of the project who may do it)"
 	switch refused.Status {
 	case 401, 403, 404:
 		return fmt.Errorf(withRemedy, err, scope)

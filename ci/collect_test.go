@@ -45,17 +45,23 @@ func TestCollectHostileArchives(t *testing.T) {
 		archive []byte
 		err     string
 	}{
-		{"up", archived(t, [2]string{"ok", ""}, [2]string{"../x", "1"}), `the archive holds "../x": a name that leads elsewhere`},
-		{"up inside", archived(t, [2]string{"a/../../../x", "1"}), `the archive holds "a/../../../x": a name that leads elsewhere`},
+		{"up", archived(t, [2]string{"ok", ""}, [2]string{"../x", "1"}),
+			`the archive holds "../x": a name that leads elsewhere`},
+		{"up inside", archived(t, [2]string{"a/../../../x", "1"}),
+			`the archive holds "a/../../../x": a name that leads elsewhere`},
 		{"absolute", archived(t, [2]string{"/etc/x", "1"}), `the archive holds "/etc/x": a name that leads elsewhere`},
 		{"backslash", archived(t, [2]string{`..\x`, "1"}), `the archive holds "..\\x": a name that leads elsewhere`},
 		{"empty name", archived(t, [2]string{"", "1"}), `the archive holds "": a name that leads elsewhere`},
-		{"link", archived(t, [2]string{"l->", "/etc"}, [2]string{"l/x", "1"}), `the archive holds "l": which is no plain file`},
-		{"twice", archived(t, [2]string{"x", "1"}, [2]string{"x", "2"}), `the archive holds "x": openat job-1/x: file exists`},
-		{"file and folder", archived(t, [2]string{"x", "1"}, [2]string{"x/y", "2"}), `the archive holds "x/y": mkdirat job-1/x: file exists`},
+		{"link", archived(t, [2]string{"l->", "/etc"}, [2]string{"l/x", "1"}),
+			`the archive holds "l": which is no plain file`},
+		{"twice", archived(t, [2]string{"x", "1"}, [2]string{"x", "2"}),
+			`the archive holds "x": openat job-1/x: file exists`},
+		{"file and folder", archived(t, [2]string{"x", "1"}, [2]string{"x/y", "2"}),
+			`the archive holds "x/y": mkdirat job-1/x: file exists`},
 		{"no archive", []byte("<html>"), `the archive: zip: not a valid zip file`},
 		{"cut", good[:len(good)-10], `the archive: zip: not a valid zip file`},
-		{"damaged", bytes.Replace(good, []byte("PK\x03\x04"), []byte("PK\x00\x00"), 1), `the archive holds "a/b.json": zip: not a valid zip file`},
+		{"damaged", bytes.Replace(good, []byte("PK\x03\x04"), []byte("PK\x00\x00"), 1),
+			`the archive holds "a/b.json": zip: not a valid zip file`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -152,7 +158,8 @@ func TestCollectPages(t *testing.T) {
 	s := server(t)
 	s.AddJob(gitlabtest.Job{ID: 9999, Pipeline: 100, Child: 101, Name: "checks"})
 	for i := range 120 {
-		s.AddJob(gitlabtest.Job{ID: i + 1, Pipeline: 101, Name: "part " + itoa(i), Status: "success", Archive: archived(t, [2]string{"results.json", itoa(i)})})
+		s.AddJob(gitlabtest.Job{ID: i + 1, Pipeline: 101, Name: "part " + itoa(i), Status: "success",
+			Archive: archived(t, [2]string{"results.json", itoa(i)})})
 	}
 	dir := t.TempDir()
 	got, err := client(t, memory{s}).Collect(t.Context(), gitlabtest.Project, 100, dir)

@@ -60,7 +60,8 @@ type Commit struct {
 // ReadEnvironment reads the variables that GitLab sets in a job. An error names each
 // variable whose value GitLab would not set.
 func ReadEnvironment(getenv func(string) string) (Environment, error) {
-	e := Environment{CAFile: getenv("CI_SERVER_TLS_CA_FILE"), JobURL: getenv("CI_JOB_URL"), PipelineURL: getenv("CI_PIPELINE_URL")}
+	e := Environment{CAFile: getenv("CI_SERVER_TLS_CA_FILE"), JobURL: getenv("CI_JOB_URL"),
+		PipelineURL: getenv("CI_PIPELINE_URL")}
 	var errs []error
 	number := func(name string) int {
 		value := getenv(name)
@@ -103,8 +104,10 @@ func apiAddress(api, server string) (string, error) {
 		return "", nil
 	}
 	u, err := url.Parse(at)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("%s is not an address such as https://gitlab.example.com/api/v4", name) // without the value, which may contain a password
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
+		// without the value, which may contain a password
+		return "", fmt.Errorf("%s is not an address such as https://gitlab.example.com/api/v4", name)
 	}
 	if !strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v4") {
 		return "", fmt.Errorf("%s does not end with /api/v4", name)

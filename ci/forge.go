@@ -103,7 +103,8 @@ func write[T any](ctx context.Context, what string, send func(ctx context.Contex
 		})
 	}, func(err error) (time.Duration, bool) {
 		var refused *RefusedError
-		if errors.As(err, &refused) && (refused.Status == http.StatusTooManyRequests || refused.Status == http.StatusTooEarly) {
+		if errors.As(err, &refused) && (refused.Status == http.StatusTooManyRequests ||
+			refused.Status == http.StatusTooEarly) {
 			return refused.after, true
 		}
 		return 0, false
@@ -175,9 +176,10 @@ func (f *Forge) MergeRequests(ctx context.Context, prefix string) ([]services.Me
 		if !strings.HasPrefix(listed.Branch, prefix) {
 			continue
 		}
-		m, err := read(ctx, fmt.Sprintf("reading the merge request !%d", listed.Number), func(ctx context.Context) (services.MergeRequest, error) {
-			return f.api.request(ctx, f.project, listed.Number, user)
-		})
+		m, err := read(ctx, fmt.Sprintf("reading the merge request !%d", listed.Number),
+			func(ctx context.Context) (services.MergeRequest, error) {
+				return f.api.request(ctx, f.project, listed.Number, user)
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -212,7 +214,9 @@ func (f *Forge) Commit(ctx context.Context, c services.ForgeCommit) (string, err
 	if c.Was != "" {
 		on.Branch += services.UnfinishedSuffix
 	}
-	sha, err := write(ctx, what, func(ctx context.Context) (string, error) { return f.api.commit(ctx, f.project, on, c.Was != "") })
+	sha, err := write(ctx, what, func(ctx context.Context) (string, error) {
+		return f.api.commit(ctx, f.project, on, c.Was != "")
+	})
 	var refused *RefusedError
 	if errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
 		switch {
@@ -249,22 +253,30 @@ func (f *Forge) Open(ctx context.Context, text services.MergeText) (int, error) 
 
 // Describe implements [services.ForgeWriter].
 func (f *Forge) Describe(ctx context.Context, number int, text services.MergeText) error {
-	return f.change(ctx, "describing", number, func(ctx context.Context) error { return f.api.changeRequest(ctx, f.project, number, text) })
+	return f.change(ctx, "describing", number, func(ctx context.Context) error {
+		return f.api.changeRequest(ctx, f.project, number, text)
+	})
 }
 
 // Note implements [services.ForgeWriter].
 func (f *Forge) Note(ctx context.Context, number int, body string) error {
-	return f.change(ctx, "adding a note to", number, func(ctx context.Context) error { return f.api.addNote(ctx, f.project, number, body) })
+	return f.change(ctx, "adding a note to", number, func(ctx context.Context) error {
+		return f.api.addNote(ctx, f.project, number, body)
+	})
 }
 
 // Close implements [services.ForgeWriter].
 func (f *Forge) Close(ctx context.Context, number int) error {
-	return f.change(ctx, "closing", number, func(ctx context.Context) error { return f.api.closeRequest(ctx, f.project, number) })
+	return f.change(ctx, "closing", number, func(ctx context.Context) error {
+		return f.api.closeRequest(ctx, f.project, number)
+	})
 }
 
 // Arm implements [services.ForgeWriter]. GitLab answers 409 if the merge request is armed.
 func (f *Forge) Arm(ctx context.Context, number int, head string) error {
-	err := f.change(ctx, "arming", number, func(ctx context.Context) error { return f.api.arm(ctx, f.project, number, head) })
+	err := f.change(ctx, "arming", number, func(ctx context.Context) error {
+		return f.api.arm(ctx, f.project, number, head)
+	})
 	var refused *RefusedError
 	if errors.As(err, &refused) && refused.Status == http.StatusConflict && !strings.Contains(refused.Text, "SHA") {
 		return nil
@@ -274,7 +286,8 @@ func (f *Forge) Arm(ctx context.Context, number int, head string) error {
 
 // change sends a request that changes a merge request.
 func (f *Forge) change(ctx context.Context, doing string, number int, send func(ctx context.Context) error) error {
-	_, err := write(ctx, fmt.Sprintf("%s the merge request !%d", doing, number), func(ctx context.Context) (struct{}, error) { return struct{}{}, send(ctx) })
+	_, err := write(ctx, fmt.Sprintf("%s the merge request !%d", doing, number),
+		func(ctx context.Context) (struct{}, error) { return struct{}{}, send(ctx) })
 	return err
 }
 

@@ -23,7 +23,8 @@ func forge(t *testing.T, set func(*gitlabtest.Repository)) (*Forge, *gitlabtest.
 	if set != nil {
 		set(s.Repository)
 	}
-	f, err := NewForge(Options{API: "https://gitlab.test/api/v4", Token: Token{Value: secret}, Transport: memory{s}}, gitlabtest.ProjectPath)
+	f, err := NewForge(Options{API: "https://gitlab.test/api/v4", Token: Token{Value: secret}, Transport: memory{s}},
+		gitlabtest.ProjectPath)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,22 +55,27 @@ func TestForge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := f.Branches(t.Context(), "saas-promotion/"); err != nil || fmt.Sprint(got) != fmt.Sprint(map[string]string{promotionBranch: sha}) {
+	if got, err := f.Branches(t.Context(), "saas-promotion/"); err != nil ||
+		fmt.Sprint(got) != fmt.Sprint(map[string]string{promotionBranch: sha}) {
 		t.Errorf("branches: got %v, %v", got, err)
 	}
-	if got, err := f.File(t.Context(), promotionBranch, "data/a.yml"); err != nil || string(got.Content) != "a: 2\r\n" || got.Version != sha {
+	if got, err := f.File(t.Context(), promotionBranch, "data/a.yml"); err != nil || string(got.Content) != "a: 2\r\n" ||
+		got.Version != sha {
 		t.Errorf("file: got %q of %s, %v", got.Content, got.Version, err)
 	}
 	if _, err := f.File(t.Context(), "main", "data/c.yml"); !errors.Is(err, services.ErrNotThere) {
 		t.Errorf("no file: got %v", err)
 	}
-	text := services.MergeText{Branch: promotionBranch, Target: "main", Title: "promote", Description: "d", Labels: []string{"bot", "auto"}}
+	text := services.MergeText{Branch: promotionBranch, Target: "main", Title: "promote", Description: "d",
+		Labels: []string{"bot", "auto"}}
 	number, err := f.Open(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := theOnly(t, f)
-	if m.Number != number || m.Branch != promotionBranch || m.Head != sha || m.State != services.MergeOpen || m.Description != "d" || m.Checks != services.ChecksRunning || m.Armed || m.Opened.IsZero() || !slices.Equal(m.Labels, []string{"auto", "bot"}) {
+	if m.Number != number || m.Branch != promotionBranch || m.Head != sha || m.State != services.MergeOpen ||
+		m.Description != "d" || m.Checks != services.ChecksRunning || m.Armed || m.Opened.IsZero() ||
+		!slices.Equal(m.Labels, []string{"auto", "bot"}) {
 		t.Errorf("got %+v", m)
 	}
 	for range 2 { // the second time it is armed
@@ -84,14 +90,16 @@ func TestForge(t *testing.T) {
 		t.Error("another head was armed")
 	}
 	text.Title = "promote more"
-	if err := errors.Join(f.Describe(t.Context(), number, text), f.Note(t.Context(), number, "a note"), f.Note(t.Context(), number, "/merge")); err != nil {
+	if err := errors.Join(f.Describe(t.Context(), number, text), f.Note(t.Context(), number, "a note"),
+		f.Note(t.Context(), number, "/merge")); err != nil {
 		t.Error(err)
 	}
 	if err := f.Close(t.Context(), number); err != nil {
 		t.Error(err)
 	}
 	past, err := f.Past(t.Context(), promotionBranch)
-	if err != nil || len(past) != 1 || past[0].State != services.MergeClosed || !past[0].ClosedByUs || past[0].Title != "promote more" {
+	if err != nil || len(past) != 1 || past[0].State != services.MergeClosed || !past[0].ClosedByUs ||
+		past[0].Title != "promote more" {
 		t.Errorf("past: got %+v, %v", past, err)
 	}
 	for range 2 { // the second time it is gone
@@ -120,15 +128,21 @@ func TestForgeAhead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := f.Ahead(t.Context(), "main", promotionBranch); err != nil || len(got.Commits) != 1 || got.Commits[0].ID != ours || got.Commits[0].Message != "promote\n" && got.Commits[0].Message != "promote" || !slices.Equal(got.Paths, []string{"data/a.yml"}) {
+	if got, err := f.Ahead(t.Context(), "main",
+		promotionBranch); err != nil || len(got.Commits) != 1 || got.Commits[0].ID != ours ||
+		got.Commits[0].Message != "promote\n" && got.Commits[0].Message != "promote" ||
+		!slices.Equal(got.Paths, []string{"data/a.yml"}) {
 		t.Errorf("ours: got %+v, %v", got, err)
 	}
-	theirs, err := repo.Commit(gitlabtest.Change{By: gitlabtest.Jane, Branch: promotionBranch, Message: "by hand", Files: map[string]string{"data/b.yml": "b: 3"}})
+	theirs, err := repo.Commit(gitlabtest.Change{By: gitlabtest.Jane, Branch: promotionBranch, Message: "by hand",
+		Files: map[string]string{"data/b.yml": "b: 3"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := f.Ahead(t.Context(), "main", promotionBranch)
-	if err != nil || len(got.Commits) != 2 || got.Commits[0].ID != theirs || !slices.Equal(got.Commits[0].Parents, []string{ours}) || !slices.Equal(got.Paths, []string{"data/a.yml", "data/b.yml"}) {
+	if err != nil || len(got.Commits) != 2 || got.Commits[0].ID != theirs ||
+		!slices.Equal(got.Commits[0].Parents, []string{ours}) ||
+		!slices.Equal(got.Paths, []string{"data/a.yml", "data/b.yml"}) {
 		t.Errorf("theirs: got %+v, %v", got, err)
 	}
 }
@@ -139,8 +153,10 @@ func TestForgeRefusesFilesThatMoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := services.ForgeCommit{Branch: promotionBranch, Start: "main", Message: "promote", Changes: []services.FileChange{{Path: "data/a.yml", Content: []byte("a: 2"), Version: is.Version}}}
-	change := gitlabtest.Change{By: gitlabtest.Jane, Branch: "main", Message: "by hand", Files: map[string]string{"data/a.yml": "a: 7"}}
+	c := services.ForgeCommit{Branch: promotionBranch, Start: "main", Message: "promote",
+		Changes: []services.FileChange{{Path: "data/a.yml", Content: []byte("a: 2"), Version: is.Version}}}
+	change := gitlabtest.Change{By: gitlabtest.Jane, Branch: "main", Message: "by hand",
+		Files: map[string]string{"data/a.yml": "a: 7"}}
 	if _, err := repo.Commit(change); err != nil {
 		t.Fatal(err)
 	}
@@ -165,10 +181,12 @@ func TestForgeRefusesFilesThatMoved(t *testing.T) {
 func TestForgeLeavesOthersAlone(t *testing.T) {
 	f, repo, _ := forge(t, nil)
 	for _, by := range []string{"feature", "saas-promotion-of-jane"} {
-		if _, err := repo.Commit(gitlabtest.Change{By: gitlabtest.Jane, Branch: by, Message: "by hand", Files: map[string]string{"data/a.yml": by}}); err != nil {
+		if _, err := repo.Commit(gitlabtest.Change{By: gitlabtest.Jane, Branch: by, Message: "by hand",
+			Files: map[string]string{"data/a.yml": by}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.Open(t.Context(), services.MergeText{Branch: by, Target: "main", Title: by, Labels: []string{"saas-promotion"}}); err != nil {
+		if _, err := f.Open(t.Context(), services.MergeText{Branch: by, Target: "main", Title: by,
+			Labels: []string{"saas-promotion"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -197,7 +215,8 @@ func TestForgeRepeatsWhatDoesNoHarm(t *testing.T) {
 		if got, err := f.Branches(t.Context(), "saas-promotion/"); err != nil || len(got) != 1 {
 			t.Errorf("reading: got %v, %v", got, err)
 		}
-		if _, err := f.Open(t.Context(), services.MergeText{Branch: promotionBranch, Target: "main", Title: "t"}); err == nil || strings.Contains(err.Error(), secret) || len(repo.MergeRequests()) > 0 {
+		if _, err := f.Open(t.Context(), services.MergeText{Branch: promotionBranch, Target: "main",
+			Title: "t"}); err == nil || strings.Contains(err.Error(), secret) || len(repo.MergeRequests()) > 0 {
 			t.Errorf("a write that may have been carried out was sent again: %v", err)
 		}
 		if err := f.DeleteBranch(t.Context(), promotionBranch, sha); err != nil || repo.Head(promotionBranch) != "" {

@@ -52,7 +52,8 @@ func (l goGitLab) convertError(res *gitlab.Response, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &refused):
-		return &RefusedError{Status: refused.Response.StatusCode, Text: cleanText(refusalText(refused), l.mask), after: retryAfter(refused.Response.Header)}
+		return &RefusedError{Status: refused.Response.StatusCode, Text: cleanText(refusalText(refused), l.mask),
+			after: retryAfter(refused.Response.Header)}
 	case errors.Is(err, gitlab.ErrNotFound) && res != nil:
 		return &RefusedError{Status: http.StatusNotFound, after: retryAfter(res.Header)}
 	case errors.As(err, &address):
@@ -141,7 +142,8 @@ func (l goGitLab) access(ctx context.Context, project int) (int, error) {
 
 // notes returns one page of the notes of a merge request.
 func (l goGitLab) notes(ctx context.Context, at MergeRequest, number, size int) ([]storedNote, bool, error) {
-	opts := &gitlab.ListMergeRequestNotesOptions{ListOptions: pageOptions(number, size), OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("asc")}
+	opts := &gitlab.ListMergeRequestNotesOptions{ListOptions: pageOptions(number, size), OrderBy: gitlab.Ptr("created_at"),
+		Sort: gitlab.Ptr("asc")}
 	found, res, err := l.client.Notes.ListMergeRequestNotes(at.Project, at.IID, opts, gitlab.WithContext(ctx))
 	if err != nil {
 		return nil, false, l.convertError(res, err)
@@ -165,7 +167,8 @@ func (l goGitLab) note(ctx context.Context, at MergeRequest, id int) (storedNote
 
 // createNote creates a note and returns it.
 func (l goGitLab) createNote(ctx context.Context, at MergeRequest, body string) (storedNote, error) {
-	n, res, err := l.client.Notes.CreateMergeRequestNote(at.Project, at.IID, &gitlab.CreateMergeRequestNoteOptions{Body: &body}, gitlab.WithContext(ctx))
+	n, res, err := l.client.Notes.CreateMergeRequestNote(at.Project, at.IID,
+		&gitlab.CreateMergeRequestNoteOptions{Body: &body}, gitlab.WithContext(ctx))
 	if err != nil {
 		return storedNote{}, l.convertError(res, err)
 	}
@@ -174,7 +177,8 @@ func (l goGitLab) createNote(ctx context.Context, at MergeRequest, body string) 
 
 // editNote changes the body of a note and returns the note.
 func (l goGitLab) editNote(ctx context.Context, at MergeRequest, id int, body string) (storedNote, error) {
-	n, res, err := l.client.Notes.UpdateMergeRequestNote(at.Project, at.IID, id, &gitlab.UpdateMergeRequestNoteOptions{Body: &body}, gitlab.WithContext(ctx))
+	n, res, err := l.client.Notes.UpdateMergeRequestNote(at.Project, at.IID, id,
+		&gitlab.UpdateMergeRequestNoteOptions{Body: &body}, gitlab.WithContext(ctx))
 	if err != nil {
 		return storedNote{}, l.convertError(res, err)
 	}
@@ -209,7 +213,8 @@ func (l goGitLab) statuses(ctx context.Context, at Commit, number int) ([]posted
 
 // setStatus sets a status of a commit.
 func (l goGitLab) setStatus(ctx context.Context, at Commit, s Status) error {
-	opts := &gitlab.SetCommitStatusOptions{State: gitlab.BuildStateValue(s.State), Name: &s.Name, Description: &s.Description, PipelineID: &at.Pipeline}
+	opts := &gitlab.SetCommitStatusOptions{State: gitlab.BuildStateValue(s.State), Name: &s.Name,
+		Description: &s.Description, PipelineID: &at.Pipeline}
 	if s.TargetURL != "" {
 		opts.TargetURL = &s.TargetURL
 	}
@@ -245,7 +250,8 @@ func (l goGitLab) jobs(ctx context.Context, project, pipeline, number int) ([]pi
 		return nil, false, l.convertError(res, err)
 	}
 	return convertList(found, func(j *gitlab.Job) pipelineJob {
-		return pipelineJob{project: project, id: j.ID, name: j.Name, status: j.Status, artifacts: j.ArtifactsFile.Filename != ""}
+		return pipelineJob{project: project, id: j.ID, name: j.Name, status: j.Status,
+			artifacts: j.ArtifactsFile.Filename != ""}
 	}), hasNextPage(res, len(found)), nil
 }
 

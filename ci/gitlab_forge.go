@@ -32,14 +32,16 @@ func (l goGitLab) branches(ctx context.Context, project, prefix string, number i
 
 // file returns a file at a ref.
 func (l goGitLab) file(ctx context.Context, project, ref, path string) (services.ForgeFile, error) {
-	found, res, err := l.client.RepositoryFiles.GetFile(project, path, &gitlab.GetFileOptions{Ref: &ref}, gitlab.WithContext(ctx))
+	found, res, err := l.client.RepositoryFiles.GetFile(project, path, &gitlab.GetFileOptions{Ref: &ref},
+		gitlab.WithContext(ctx))
 	if err != nil {
 		return services.ForgeFile{}, l.convertError(res, err)
 	}
 	raw, err := base64.StdEncoding.DecodeString(found.Content)
 	switch {
 	case found.Encoding != "base64" || err != nil || found.LastCommitID == "":
-		return services.ForgeFile{}, retry.Permanent(fmt.Errorf("the answer is no file: encoding %.20q, last commit %.20q", found.Encoding, found.LastCommitID))
+		return services.ForgeFile{}, retry.Permanent(fmt.Errorf("the answer is no file: encoding %.20q, last commit %.20q",
+			found.Encoding, found.LastCommitID))
 	case len(raw) > maxForgeFile:
 		return services.ForgeFile{}, errTooLarge
 	}
@@ -72,25 +74,32 @@ func (l goGitLab) compare(ctx context.Context, project, base, branch string) (se
 }
 
 // ownRequests returns one page of the open merge requests of a user, without their checks.
-func (l goGitLab) ownRequests(ctx context.Context, project string, author, number int) ([]services.MergeRequest, bool, error) {
-	opts := &gitlab.ListProjectMergeRequestsOptions{ListOptions: pageOptions(number, pageSize), State: gitlab.Ptr("opened"), AuthorID: &author,
+func (l goGitLab) ownRequests(ctx context.Context, project string,
+	author, number int) ([]services.MergeRequest, bool, error) {
+	opts := &gitlab.ListProjectMergeRequestsOptions{ListOptions: pageOptions(number, pageSize),
+		State: gitlab.Ptr("opened"), AuthorID: &author,
 		Scope: gitlab.Ptr("all"), OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("asc")}
 	found, res, err := l.client.MergeRequests.ListProjectMergeRequests(project, opts, gitlab.WithContext(ctx))
 	if err != nil {
 		return nil, false, l.convertError(res, err)
 	}
-	return convertList(found, func(m *gitlab.MergeRequest) services.MergeRequest { return toMergeRequest(m, author) }), hasNextPage(res, len(found)), nil
+	return convertList(found, func(m *gitlab.MergeRequest) services.MergeRequest { return toMergeRequest(m, author) }),
+		hasNextPage(res, len(found)), nil
 }
 
 // requestsOf returns the newest merge requests that were made from a branch of the project.
-func (l goGitLab) requestsOf(ctx context.Context, project, branch string, user, size int) ([]services.MergeRequest, error) {
-	opts := &gitlab.ListProjectMergeRequestsOptions{ListOptions: pageOptions(1, size), State: gitlab.Ptr("all"), SourceBranch: &branch,
-		Scope: gitlab.Ptr("all"), OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc")}
+func (l goGitLab) requestsOf(ctx context.Context, project, branch string,
+	user, size int) ([]services.MergeRequest, error) {
+	opts := &gitlab.ListProjectMergeRequestsOptions{ListOptions: pageOptions(1, size), State: gitlab.Ptr("all"),
+		SourceBranch: &branch,
+		Scope:        gitlab.Ptr("all"), OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc")}
 	found, res, err := l.client.MergeRequests.ListProjectMergeRequests(project, opts, gitlab.WithContext(ctx))
 	if err != nil {
 		return nil, l.convertError(res, err)
 	}
-	own := slices.DeleteFunc(found, func(m *gitlab.MergeRequest) bool { return m == nil || m.SourceProjectID != m.TargetProjectID })
+	own := slices.DeleteFunc(found, func(m *gitlab.MergeRequest) bool {
+		return m == nil || m.SourceProjectID != m.TargetProjectID
+	})
 	return convertList(own, func(m *gitlab.MergeRequest) services.MergeRequest { return toMergeRequest(m, user) }), nil
 }
 
@@ -105,10 +114,12 @@ func (l goGitLab) request(ctx context.Context, project string, number, user int)
 
 // toMergeRequest converts a merge request of the library.
 func toMergeRequest(m *gitlab.MergeRequest, user int) services.MergeRequest {
-	states := map[string]services.MergeState{"opened": services.MergeOpen, "locked": services.MergeOpen, "merged": services.MergeDone, "closed": services.MergeClosed}
+	states := map[string]services.MergeState{"opened": services.MergeOpen, "locked": services.MergeOpen,
+		"merged": services.MergeDone, "closed": services.MergeClosed}
 	out := services.MergeRequest{
-		Number: m.IID, URL: m.WebURL, Branch: m.SourceBranch, Head: m.SHA, State: states[m.State], Title: m.Title, Description: m.Description,
-		Labels: m.Labels, Conflicts: m.HasConflicts, Checks: toChecks(m), Armed: m.MergeWhenPipelineSucceeds,
+		Number: m.IID, URL: m.WebURL, Branch: m.SourceBranch, Head: m.SHA, State: states[m.State], Title: m.Title,
+		Description: m.Description,
+		Labels:      m.Labels, Conflicts: m.HasConflicts, Checks: toChecks(m), Armed: m.MergeWhenPipelineSucceeds,
 	}
 	if m.SourceProjectID != m.TargetProjectID {
 		out.Branch = "" // it is of a fork, whose branches may have any name
@@ -145,7 +156,8 @@ func toChecks(m *gitlab.MergeRequest) services.Checks {
 // commit makes one commit on the head of the start branch, and lets the branch point to it. It
 // fails if the branch is there, unless it is forced.
 func (l goGitLab) commit(ctx context.Context, project string, c services.ForgeCommit, force bool) (string, error) {
-	opts := &gitlab.CreateCommitOptions{Branch: &c.Branch, StartBranch: &c.Start, CommitMessage: &c.Message, Force: &force, Stats: gitlab.Ptr(false)}
+	opts := &gitlab.CreateCommitOptions{Branch: &c.Branch, StartBranch: &c.Start, CommitMessage: &c.Message, Force: &force,
+		Stats: gitlab.Ptr(false)}
 	for _, change := range c.Changes {
 		opts.Actions = append(opts.Actions, &gitlab.CommitActionOptions{
 			Action: gitlab.Ptr(gitlab.FileUpdate), FilePath: gitlab.Ptr(change.Path), Encoding: gitlab.Ptr("base64"),
@@ -161,7 +173,8 @@ func (l goGitLab) commit(ctx context.Context, project string, c services.ForgeCo
 
 // openRequest opens a merge request whose branch is removed when it is merged.
 func (l goGitLab) openRequest(ctx context.Context, project string, text services.MergeText) (int, error) {
-	opts := &gitlab.CreateMergeRequestOptions{Title: &text.Title, Description: &text.Description, SourceBranch: &text.Branch, TargetBranch: &text.Target, RemoveSourceBranch: gitlab.Ptr(true)}
+	opts := &gitlab.CreateMergeRequestOptions{Title: &text.Title, Description: &text.Description,
+		SourceBranch: &text.Branch, TargetBranch: &text.Target, RemoveSourceBranch: gitlab.Ptr(true)}
 	if len(text.Labels) > 0 {
 		labels := gitlab.LabelOptions(text.Labels)
 		opts.Labels = &labels
@@ -186,14 +199,16 @@ func (l goGitLab) changeRequest(ctx context.Context, project string, number int,
 
 // closeRequest closes a merge request.
 func (l goGitLab) closeRequest(ctx context.Context, project string, number int) error {
-	_, res, err := l.client.MergeRequests.UpdateMergeRequest(project, number, &gitlab.UpdateMergeRequestOptions{StateEvent: gitlab.Ptr("close")}, gitlab.WithContext(ctx))
+	_, res, err := l.client.MergeRequests.UpdateMergeRequest(project, number,
+		&gitlab.UpdateMergeRequestOptions{StateEvent: gitlab.Ptr("close")}, gitlab.WithContext(ctx))
 	return l.convertError(res, err)
 }
 
 // addNote adds a note to a merge request. A note that is a quick action alone makes none, and
 // GitLab answers 202.
 func (l goGitLab) addNote(ctx context.Context, project string, number int, body string) error {
-	_, res, err := l.client.Notes.CreateMergeRequestNote(project, number, &gitlab.CreateMergeRequestNoteOptions{Body: &body}, gitlab.WithContext(ctx))
+	_, res, err := l.client.Notes.CreateMergeRequestNote(project, number,
+		&gitlab.CreateMergeRequestNoteOptions{Body: &body}, gitlab.WithContext(ctx))
 	if res != nil && res.StatusCode == http.StatusAccepted {
 		return nil
 	}
@@ -202,7 +217,8 @@ func (l goGitLab) addNote(ctx context.Context, project string, number int, body 
 
 // arm lets GitLab merge a merge request as soon as its checks passed.
 func (l goGitLab) arm(ctx context.Context, project string, number int, head string) error {
-	opts := &gitlab.AcceptMergeRequestOptions{MergeWhenPipelineSucceeds: gitlab.Ptr(true), ShouldRemoveSourceBranch: gitlab.Ptr(true), SHA: &head}
+	opts := &gitlab.AcceptMergeRequestOptions{MergeWhenPipelineSucceeds: gitlab.Ptr(true),
+		ShouldRemoveSourceBranch: gitlab.Ptr(true), SHA: &head}
 	_, res, err := l.client.MergeRequests.AcceptMergeRequest(project, number, opts, gitlab.WithContext(ctx))
 	return l.convertError(res, err)
 }

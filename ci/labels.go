@@ -37,7 +37,8 @@ func MissingLabels(ctx context.Context, at Environment, needed []report.NeededLa
 	}
 	const what = "reading the labels that the effects need"
 	if at.API == "" || at.MergeRequest.Project == 0 || at.Token.Value == "" {
-		return nil, errors.New(what + ": CI_API_V4_URL, CI_MERGE_REQUEST_PROJECT_ID and a token with scope read_api in " + TokenVariable + " are needed")
+		return nil, errors.New(what + ": CI_API_V4_URL, CI_MERGE_REQUEST_PROJECT_ID and a token with scope read_api in " +
+			TokenVariable + " are needed")
 	}
 	client, err := New(Options{API: at.API, Token: at.Token, CAFile: at.CAFile})
 	if err != nil {
@@ -47,7 +48,9 @@ func MissingLabels(ctx context.Context, at Environment, needed []report.NeededLa
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	return slices.DeleteFunc(slices.Clone(needed), func(l report.NeededLabel) bool { return slices.Contains(has, l.Label) }), nil
+	return slices.DeleteFunc(slices.Clone(needed), func(l report.NeededLabel) bool {
+		return slices.Contains(has, l.Label)
+	}), nil
 }
 
 // WithLabels returns the status of a check whose merge request lacks labels, or whose

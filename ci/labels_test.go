@@ -36,7 +36,8 @@ func TestMissingLabels(t *testing.T) {
 	s := &gitlabtest.Server{Token: "glpat-secret"}
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
-	at := Environment{API: h.URL + "/api/v4", Token: Token{Value: "glpat-secret"}, MergeRequest: MergeRequest{Project: gitlabtest.Project, IID: gitlabtest.IID}}
+	at := Environment{API: h.URL + "/api/v4", Token: Token{Value: "glpat-secret"},
+		MergeRequest: MergeRequest{Project: gitlabtest.Project, IID: gitlabtest.IID}}
 	s.SetLabels("A", "b", "ab")
 	if got, err := MissingLabels(t.Context(), at, needed); err != nil || !reflect.DeepEqual(got, needed[:1]) {
 		t.Errorf("got %+v, %v", got, err)
@@ -53,7 +54,8 @@ func TestMissingLabels(t *testing.T) {
 	} {
 		other := at
 		c.change(&other)
-		if got, err := MissingLabels(t.Context(), other, needed); err == nil || got != nil || !strings.Contains(err.Error(), c.want) {
+		if got, err := MissingLabels(t.Context(), other, needed); err == nil || got != nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %+v, %v, want an error with %q", c.name, got, err, c.want)
 		}
 		if got, err := MissingLabels(t.Context(), other, nil); got != nil || err != nil {

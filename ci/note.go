@@ -91,7 +91,8 @@ func (c *Client) publish(ctx context.Context, at MergeRequest, n Note) (Publishe
 	if err := c.identify(ctx); err != nil {
 		return Published{}, err
 	}
-	p := &publisher{api: c.api, mergeRequest: at, note: n, userID: c.userID, settle: c.settle, mask: c.mask, newest: version{generation: -1}}
+	p := &publisher{api: c.api, mergeRequest: at, note: n, userID: c.userID, settle: c.settle, mask: c.mask,
+		newest: version{generation: -1}}
 	for failures := 0; ; {
 		err := p.lookAndWrite(ctx)
 		wait := p.timeToNextLook()

@@ -29,11 +29,14 @@ func TestPublish(t *testing.T) {
 		took   time.Duration
 	}{
 		{"none", nil, Created, []string{"POST notes"}, body(8, "new", "nothing"), DefaultSettle},
-		{"older", []gitlabtest.Note{bot(body(5, "old", "3"))}, Updated, []string{"PUT notes/1"}, body(8, "new", "5"), DefaultSettle},
+		{"older", []gitlabtest.Note{bot(body(5, "old", "3"))}, Updated, []string{"PUT notes/1"}, body(8, "new", "5"),
+			DefaultSettle},
 		{"the same", []gitlabtest.Note{bot(body(8, "new", "8"))}, Untouched, nil, body(8, "new", "8"), 0},
-		{"of an earlier attempt", []gitlabtest.Note{bot(body(8, "old", "8"))}, Updated, []string{"PUT notes/1"}, body(8, "new", "8"), DefaultSettle},
+		{"of an earlier attempt", []gitlabtest.Note{bot(body(8, "old", "8"))}, Updated, []string{"PUT notes/1"},
+			body(8, "new", "8"), DefaultSettle},
 		{"newer", []gitlabtest.Note{bot(body(9, "newer", "5"))}, Superseded, nil, body(9, "newer", "5"), 0},
-		{"broken", []gitlabtest.Note{bot(marker + "x -->")}, Updated, []string{"PUT notes/1"}, body(8, "new", "nothing"), DefaultSettle},
+		{"broken", []gitlabtest.Note{bot(marker + "x -->")}, Updated, []string{"PUT notes/1"}, body(8, "new", "nothing"),
+			DefaultSettle},
 		{"of others", []gitlabtest.Note{
 			{Author: gitlabtest.Human, Body: body(9, "forged", "5")},
 			{Author: gitlabtest.Bot, Body: body(9, "of the system", "5"), System: true},
@@ -57,7 +60,8 @@ func TestPublish(t *testing.T) {
 					t.Errorf("took %s, want %s", d, tt.took)
 				}
 				notes := s.Notes(marker)
-				if err != nil || got.Change != tt.change || got.Body != tt.want || len(notes) != 1 || notes[0].Body != tt.want || notes[0].ID != got.ID {
+				if err != nil || got.Change != tt.change || got.Body != tt.want || len(notes) != 1 || notes[0].Body != tt.want ||
+					notes[0].ID != got.ID {
 					t.Errorf("got %+v, %v, notes %+v\nwant %s, %q", got, err, notes, tt.change, tt.want)
 				}
 				if got := writes(s); !slices.Equal(got, tt.writes) {
@@ -84,18 +88,26 @@ func TestPublishFaults(t *testing.T) {
 		{"502 to a stored POST", nil, "POST", gitlabtest.Fault{Status: 502, Body: "<html>"}, 1, []string{"POST notes"}, ""},
 		{"cut answer to a stored POST", nil, "POST", gitlabtest.Fault{Cut: true}, 1, []string{"POST notes"}, ""},
 		{"lost POST", nil, "POST", gitlabtest.Fault{Drop: true, Undone: true}, 1, []string{"POST notes", "POST notes"}, ""},
-		{"500 to POST", nil, "POST", gitlabtest.Fault{Status: 500, Undone: true}, 2, []string{"POST notes", "POST notes", "POST notes"}, ""},
-		{"429 to POST", nil, "POST", gitlabtest.Fault{Status: 429, Undone: true}, 1, []string{"POST notes", "POST notes"}, ""},
-		{"403 to POST", nil, "POST", gitlabtest.Fault{Status: 403, Undone: true, Body: `{"message":"403 Forbidden"}`}, 9, []string{"POST notes"},
+		{"500 to POST", nil, "POST", gitlabtest.Fault{Status: 500, Undone: true}, 2,
+			[]string{"POST notes", "POST notes", "POST notes"}, ""},
+		{"429 to POST", nil, "POST", gitlabtest.Fault{Status: 429, Undone: true}, 1, []string{"POST notes", "POST notes"},
+			""},
+		{"403 to POST", nil, "POST", gitlabtest.Fault{Status: 403, Undone: true, Body: `{"message":"403 Forbidden"}`}, 9,
+			[]string{"POST notes"},
 			"the note of merge request !12: creating it: status 403 Forbidden: 403 Forbidden (this takes a token with scope api in PRCHECK_GITLAB_TOKEN, of a member of the project who may do it)"},
-		{"500 to every POST", nil, "POST", gitlabtest.Fault{Status: 500, Undone: true}, 9, slices.Repeat([]string{"POST notes"}, 6),
+		{"500 to every POST", nil, "POST", gitlabtest.Fault{Status: 500, Undone: true}, 9,
+			slices.Repeat([]string{"POST notes"}, 6),
 			"the note of merge request !12: creating it: status 500 Internal Server Error (tried 6 times)"},
 		{"lost answer to PUT", old, "PUT", gitlabtest.Fault{Drop: true}, 1, []string{"PUT notes/1"}, ""},
-		{"409 to PUT", old, "PUT", gitlabtest.Fault{Status: 409, Undone: true}, 1, []string{"PUT notes/1", "PUT notes/1"}, ""},
-		{"404 to PUT", old, "PUT", gitlabtest.Fault{Status: 404, Undone: true}, 1, []string{"PUT notes/1", "PUT notes/1"}, ""},
-		{"404 to every PUT", old, "PUT", gitlabtest.Fault{Status: 404, Undone: true}, 9, slices.Repeat([]string{"PUT notes/1"}, 6),
+		{"409 to PUT", old, "PUT", gitlabtest.Fault{Status: 409, Undone: true}, 1, []string{"PUT notes/1", "PUT notes/1"},
+			""},
+		{"404 to PUT", old, "PUT", gitlabtest.Fault{Status: 404, Undone: true}, 1, []string{"PUT notes/1", "PUT notes/1"},
+			""},
+		{"404 to every PUT", old, "PUT", gitlabtest.Fault{Status: 404, Undone: true}, 9,
+			slices.Repeat([]string{"PUT notes/1"}, 6),
 			"the note of merge request !12: it was removed meanwhile (tried 6 times)"},
-		{"slow PUT", old, "PUT", gitlabtest.Fault{Delayed: time.Hour, Undone: true}, 1, []string{"PUT notes/1", "PUT notes/1"}, ""},
+		{"slow PUT", old, "PUT", gitlabtest.Fault{Delayed: time.Hour, Undone: true}, 1,
+			[]string{"PUT notes/1", "PUT notes/1"}, ""},
 		{"cut list", old, "GET", gitlabtest.Fault{Cut: true}, 3, []string{"PUT notes/1"}, ""},
 		{"401", old, "GET", gitlabtest.Fault{Status: 401, Undone: true}, 9, nil,
 			"the note of merge request !12: asking for the user of the token: status 401 Unauthorized (this takes a token with scope api in PRCHECK_GITLAB_TOKEN, of a member of the project who may do it)"},
@@ -194,8 +206,10 @@ func TestPublishRefuses(t *testing.T) {
 		err  string
 	}{
 		{"broken", fake{8, "broken"}, "the note of merge request !12: it cannot be rendered"},
-		{"too long", fake{8, strings.Repeat("é", MaxBody)}, "the note of merge request !12: its body has more than 1000000 characters"},
-		{"without a generation", nameless{fake{8, "x"}}, "the note of merge request !12: its body does not begin with its marker and generation"},
+		{"too long", fake{8, strings.Repeat("é", MaxBody)},
+			"the note of merge request !12: its body has more than 1000000 characters"},
+		{"without a generation", nameless{fake{8, "x"}},
+			"the note of merge request !12: its body does not begin with its marker and generation"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

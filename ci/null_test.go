@@ -39,7 +39,8 @@ func TestNullInLists(t *testing.T) {
 		s := server(t)
 		s.AddStatus(gitlabtest.Status{Name: "x/gone", State: "failed", Author: gitlabtest.Bot, Pipeline: gitlabtest.Pipeline})
 		s.AddJob(gitlabtest.Job{ID: 9, Pipeline: 100, Child: 101, Name: "checks"})
-		s.AddJob(gitlabtest.Job{ID: 1, Pipeline: 101, Name: "part", Status: "success", Archive: archived(t, [2]string{"results.json", "1"})})
+		s.AddJob(gitlabtest.Job{ID: 1, Pipeline: 101, Name: "part", Status: "success",
+			Archive: archived(t, [2]string{"results.json", "1"})})
 		c := client(t, withNulls(s))
 		for _, want := range []Change{Created, Updated} {
 			if got, err := c.Publish(t.Context(), mr, fake{8, "a"}); err != nil || got.Change != want {

@@ -32,7 +32,8 @@ func (p Posting) Obstacle() string {
 	case at.API == "" || at.MergeRequest.IID == 0 || at.MergeRequest.Project == 0:
 		return "this is no pipeline of a merge request in GitLab: there it would be " + what
 	case at.Token.Value == "":
-		return fmt.Sprintf("%s is not set: with a token of scope api in it, it would be %s of merge request !%d", TokenVariable, what, at.MergeRequest.IID)
+		return fmt.Sprintf("%s is not set: with a token of scope api in it, it would be %s of merge request !%d",
+			TokenVariable, what, at.MergeRequest.IID)
 	}
 	return ""
 }
@@ -72,7 +73,8 @@ func (p Posting) Post(ctx context.Context) (out Published, statusErr, err error)
 func (p Posting) setStatuses(ctx context.Context, client *Client) error {
 	at := p.Environment
 	if at.Commit.Project == 0 || at.Commit.Pipeline == 0 || at.Commit.SHA == "" {
-		return cli.Invalid(errors.New("posting statuses: CI_PROJECT_ID, CI_PIPELINE_ID and CI_COMMIT_SHA are needed, or --status none"))
+		return cli.Invalid(errors.New("posting statuses: CI_PROJECT_ID, CI_PIPELINE_ID and CI_COMMIT_SHA are needed, or " +
+			"--status none"))
 	}
 	p.Overall.TargetURL = at.JobURL
 	for i := range p.Each {
@@ -92,7 +94,9 @@ func CollectArtifacts(ctx context.Context, at Environment, dir string) ([]Collec
 		token = at.JobToken
 	}
 	if at.API == "" || at.Commit.Pipeline == 0 || at.Commit.Project == 0 || token.Value == "" {
-		return nil, cli.Invalid(errors.New("this is no job of GitLab: CI_API_V4_URL, CI_PROJECT_ID, CI_PIPELINE_ID and a token with scope read_api in " + TokenVariable + " are needed"))
+		return nil,
+			cli.Invalid(errors.New("this is no job of GitLab: CI_API_V4_URL, CI_PROJECT_ID, CI_PIPELINE_ID and a token with " +
+				"scope read_api in " + TokenVariable + " are needed"))
 	}
 	client, err := New(Options{API: at.API, Token: token, CAFile: at.CAFile})
 	if err != nil {

@@ -135,7 +135,8 @@ func (p *publisher) render() error {
 	if err != nil {
 		return retry.Permanent(err)
 	}
-	body = strings.ReplaceAll(strings.ToValidUTF8(p.mask(body), "\uFFFD"), "\x00", "") // GitLab would store another body otherwise
+	// GitLab would store another body otherwise
+	body = strings.ReplaceAll(strings.ToValidUTF8(p.mask(body), "\uFFFD"), "\x00", "")
 	p.own = p.version(body)
 	switch {
 	case !strings.HasPrefix(body, p.note.Marker()) || p.own.generation < 0:
@@ -167,7 +168,8 @@ func (p *publisher) targetBody() string {
 
 // errNotWatched reports that a write got no answer, and that the note could not be read often
 // enough afterwards to see what the write may have overwritten.
-var errNotWatched = retry.Permanent(errors.New("an edit was not answered, and then the note could not be read for so long that it may show an older plan: run the job of the newest pipeline again"))
+var errNotWatched = retry.Permanent(errors.New("an edit was not answered, and then the note could not be read for so " +
+	"long that it may show an older plan: run the job of the newest pipeline again"))
 
 // checkLateWrite returns an error if the note was not read often enough while a write without
 // an answer may land. Otherwise another publisher might write its note, find it settled and

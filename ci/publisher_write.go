@@ -85,7 +85,9 @@ func (p *publisher) recordWrite(doing, target, stored string, began time.Time, e
 // removeOthers removes the notes of this tool except the oldest one.
 func (p *publisher) removeOthers(ctx context.Context, others []storedNote) error {
 	for _, n := range others {
-		err := repeat(ctx, requestTimeout, func(ctx context.Context) error { return p.api.removeNote(ctx, p.mergeRequest, n.id) })
+		err := repeat(ctx, requestTimeout, func(ctx context.Context) error {
+			return p.api.removeNote(ctx, p.mergeRequest, n.id)
+		})
 		if err != nil && !isNotFound(err) {
 			return retry.Permanent(fmt.Errorf("removing the second note %d: %w", n.id, err))
 		}

@@ -97,7 +97,9 @@ func (g gitWriter) move(ctx context.Context, project, branch, was, is string) er
 // move moves a branch to a commit if its head is still another one, or deletes it if the commit is
 // "". Since nothing happens otherwise, a request without an answer is sent again.
 func (f *Forge) move(ctx context.Context, what, branch, was, is string) error {
-	err := repeat(ctx, requestTimeout, func(ctx context.Context) error { return f.git.move(ctx, f.project, branch, was, is) })
+	err := repeat(ctx, requestTimeout, func(ctx context.Context) error {
+		return f.git.move(ctx, f.project, branch, was, is)
+	})
 	var refused *moveRefusedError
 	if !errors.As(err, &refused) {
 		return forgeError(what, err)

@@ -16,7 +16,8 @@ import (
 // byHand commits to a branch as a person does.
 func byHand(t *testing.T, repo *gitlabtest.Repository, branch string) string {
 	t.Helper()
-	id, err := repo.Commit(gitlabtest.Change{By: gitlabtest.Jane, Branch: branch, Message: "by hand", Files: map[string]string{"data/b.yml": "b: 3"}})
+	id, err := repo.Commit(gitlabtest.Change{By: gitlabtest.Jane, Branch: branch, Message: "by hand",
+		Files: map[string]string{"data/b.yml": "b: 3"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,21 +40,25 @@ func TestForgeLosesNoCommit(t *testing.T) {
 		}
 		c.Changes = []services.FileChange{{Path: "data/a.yml", Content: []byte("a: 3"), Version: is.Version}}
 		theirs := byHand(t, repo, promotionBranch)
-		if _, err := f.Commit(t.Context(), c); !errors.Is(err, services.ErrBranchMoved) || repo.Head(promotionBranch) != theirs {
+		if _, err := f.Commit(t.Context(), c); !errors.Is(err, services.ErrBranchMoved) ||
+			repo.Head(promotionBranch) != theirs {
 			t.Errorf("git %d: got %v, the head is %s, want %s", byGit, err, repo.Head(promotionBranch), theirs)
 		}
-		if err := f.DeleteBranch(t.Context(), promotionBranch, ours); !errors.Is(err, services.ErrBranchMoved) || repo.Head(promotionBranch) != theirs {
+		if err := f.DeleteBranch(t.Context(), promotionBranch, ours); !errors.Is(err, services.ErrBranchMoved) ||
+			repo.Head(promotionBranch) != theirs {
 			t.Errorf("git %d: deleted: %v", byGit, err)
 		}
 		first := c
 		if first.Was = ""; true {
-			if _, err := f.Commit(t.Context(), first); !errors.Is(err, services.ErrBranchMoved) || repo.Head(promotionBranch) != theirs {
+			if _, err := f.Commit(t.Context(), first); !errors.Is(err, services.ErrBranchMoved) ||
+				repo.Head(promotionBranch) != theirs {
 				t.Errorf("git %d: a branch that is there was made: %v", byGit, err)
 			}
 		}
 		c.Was = theirs
 		sha, err := f.Commit(t.Context(), c)
-		if err != nil || repo.Head(promotionBranch) != sha || fmt.Sprint(repo.Branches()) != fmt.Sprintf("[main %s]", promotionBranch) {
+		if err != nil || repo.Head(promotionBranch) != sha ||
+			fmt.Sprint(repo.Branches()) != fmt.Sprintf("[main %s]", promotionBranch) {
 			t.Errorf("git %d: got %s, %v, branches %v", byGit, sha, err, repo.Branches())
 		}
 		if err := f.DeleteBranch(t.Context(), promotionBranch, sha); err != nil || repo.Head(promotionBranch) != "" {
@@ -106,9 +111,11 @@ func TestForgePushAnswers(t *testing.T) {
 	for answer, want := range map[string]string{
 		packet("unpack ok\n") + packet("ng "+ref+" pre-receive hook declined "+secret+"\n") + "0000": "pre-receive hook declined",
 		packet("unpack index-pack abnormal exit\n") + "0000":                                         "index-pack",
-		"": "not that of git", "0000": "not that of git", "00": "not that of git", "fffe": "not that of git", "zzzz": "not that of git",
-		"0001": "not that of git", "<html>" + secret: "not that of git", packet("ok refs/heads/main") + "0000": "not that of git",
-		strings.Repeat("x", maxRefusal+2): "larger",
+		"": "not that of git", "0000": "not that of git", "00": "not that of git", "fffe": "not that of git",
+		"zzzz": "not that of git",
+		"0001": "not that of git", "<html>" + secret: "not that of git",
+		packet("ok refs/heads/main") + "0000": "not that of git",
+		strings.Repeat("x", maxRefusal+2):     "larger",
 	} {
 		f, repo, s := forge(t, nil)
 		sha, err := promote(t, f, map[string]string{"data/a.yml": "a: 2"})
@@ -122,7 +129,8 @@ func TestForgePushAnswers(t *testing.T) {
 			return gitlabtest.Fault{}
 		}
 		err = f.DeleteBranch(t.Context(), promotionBranch, sha)
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) || repo.Head(promotionBranch) != sha {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) ||
+			repo.Head(promotionBranch) != sha {
 			t.Errorf("%.60q: got %v", answer, err)
 		}
 	}

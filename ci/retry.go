@@ -20,7 +20,8 @@ const (
 )
 
 // requests is how requests to GitLab are repeated.
-var requests = retry.Policy{Attempts: 6, FirstPause: 500 * time.Millisecond, MaxPause: 10 * time.Second, Spread: time.Second}
+var requests = retry.Policy{Attempts: 6, FirstPause: 500 * time.Millisecond, MaxPause: 10 * time.Second,
+	Spread: time.Second}
 
 // repeat sends a request until it succeeds, with a time limit for each attempt. The
 // request must do no harm when GitLab carries it out twice.
@@ -66,7 +67,8 @@ func mayPass(err error) (after time.Duration, ok bool) {
 
 // mayPass reports whether the same request may succeed later.
 func (e *RefusedError) mayPass() bool {
-	return e.didNothing() || e.Status == http.StatusRequestTimeout || e.Status >= http.StatusInternalServerError && e.Status != http.StatusNotImplemented
+	return e.didNothing() || e.Status == http.StatusRequestTimeout || e.Status >= http.StatusInternalServerError &&
+		e.Status != http.StatusNotImplemented
 }
 
 // didNothing reports whether GitLab certainly did nothing, although the next attempt
@@ -98,7 +100,8 @@ func retryAfter(header http.Header) time.Duration {
 	if after, ok := retry.After(header, now); ok {
 		return after
 	}
-	if second, err := strconv.ParseInt(header.Get("RateLimit-Reset"), 10, 64); err == nil && header.Get("RateLimit-Remaining") == "0" {
+	if second, err := strconv.ParseInt(header.Get("RateLimit-Reset"), 10, 64); err == nil &&
+		header.Get("RateLimit-Remaining") == "0" {
 		return max(time.Unix(second, 0).Sub(now), 0)
 	}
 	return 0

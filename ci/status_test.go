@@ -76,9 +76,11 @@ func TestStates(t *testing.T) {
 func TestStatusNotChecked(t *testing.T) {
 	onBase := plan.Result{Task: "a", Status: plan.Failed, Class: plan.ClassBaseline, Tail: "ImportError: x"}
 	for want, results := range map[Status][]plan.Result{
-		{"x", Success, "not checked: 1 broken on base already", ""}:                                                        {onBase},
-		{"x", Failed, "not checked: no task passed, and 2 fail the same way on base; all of them say: ImportError: x", ""}: {onBase, onBase},
-		{"x", Success, "1 tasks passed, 1 broken on base already", ""}:                                                     {onBase, {Status: plan.Passed}},
+		{"x", Success, "not checked: 1 broken on base already", ""}: {
+			onBase},
+		{"x", Failed, "not checked: no task passed, and 2 fail the same way on base; all of them say: ImportError: x", ""}: {
+			onBase, onBase},
+		{"x", Success, "1 tasks passed, 1 broken on base already", ""}: {onBase, {Status: plan.Passed}},
 	} {
 		if got := OverallStatus("x", &plan.Results{Results: results}); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
@@ -109,8 +111,10 @@ func TestSetStatuses(t *testing.T) {
 	} {
 		s.AddStatus(old)
 	}
-	err := client(t, memory{s}).SetStatuses(t.Context(), commit, Status{Name: "x", State: Failed}, []Status{{Name: "x/a", State: Success}, {Name: "x/b", State: Failed}})
-	want := []string{"x failed by 42", "x/a success by 42", "x/b failed by 42", "x/gone success by 42", "x/gone-green success by 42",
+	err := client(t, memory{s}).SetStatuses(t.Context(), commit, Status{Name: "x", State: Failed},
+		[]Status{{Name: "x/a", State: Success}, {Name: "x/b", State: Failed}})
+	want := []string{"x failed by 42", "x/a success by 42", "x/b failed by 42", "x/gone success by 42",
+		"x/gone-green success by 42",
 		"x/newer failed by 42", "x/theirs failed by 5", "xy/other failed by 42"}
 	if got := shown1(s); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got  %q, %v\nwant %q", got, err, want)
@@ -134,7 +138,8 @@ func TestSetStatusesLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := shown1(s)
-	for _, want := range []string{"x failed by 42", "x/999 success by 42", "x/gone success by 42", "x/500 failed by 42", "x/000 success by 42"} {
+	for _, want := range []string{"x failed by 42", "x/999 success by 42", "x/gone success by 42", "x/500 failed by 42",
+		"x/000 success by 42"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%q is missing", want)
 		}
@@ -148,7 +153,8 @@ func TestSetStatusesLimits(t *testing.T) {
 func TestStatusTexts(t *testing.T) {
 	s := server(t)
 	long := strings.Repeat("ü", 300)
-	err := client(t, memory{s}).SetStatuses(t.Context(), commit, Status{Name: "x", State: Success, Description: long + secret, TargetURL: "https://x.test/" + long},
+	err := client(t, memory{s}).SetStatuses(t.Context(), commit,
+		Status{Name: "x", State: Success, Description: long + secret, TargetURL: "https://x.test/" + long},
 		[]Status{{Name: "x/" + long + "1", State: Success, Description: secret}, {Name: "x/" + long + "2", State: Success}})
 	got := s.Statuses()
 	if err != nil || len(got) != 3 || got[0].Name == got[1].Name || got[2].TargetURL != "" || got[0].Description != "***" {
@@ -174,17 +180,21 @@ func TestSetStatusesFaults(t *testing.T) {
 		}, []string{"x success by 42", "x/a failed by 42"}, ""},
 		{"reading is refused", func(_ int, r *http.Request) gitlabtest.Fault {
 			return gitlabtest.Fault{Status: map[string]int{"GET": 403}[r.Method], Undone: r.Method == "GET"}
-		}, []string{"x success by 42"}, "the statuses of integrations: asking for the user of the token: status 403 Forbidden (this takes a token with scope api in PRCHECK_GITLAB_TOKEN, of a member of the project who may do it)"},
+		}, []string{"x success by 42"},
+			"the statuses of integrations: asking for the user of the token: status 403 Forbidden (this takes a token with scope api in PRCHECK_GITLAB_TOKEN, of a member of the project who may do it)"},
 		{"setting is refused", func(_ int, r *http.Request) gitlabtest.Fault {
-			return gitlabtest.Fault{Status: map[string]int{"POST": 400}[r.Method], Undone: r.Method == "POST", Body: `{"message":{"name":["is odd"]}}`}
-		}, nil, "the statuses of integrations: \"x/a\": status 400 Bad Request: {message: {name: [is odd]}}\nthe status \"x\": status 400 Bad Request: {message: {name: [is odd]}}"},
+			return gitlabtest.Fault{Status: map[string]int{"POST": 400}[r.Method], Undone: r.Method == "POST",
+				Body: `{"message":{"name":["is odd"]}}`}
+		}, nil,
+			"the statuses of integrations: \"x/a\": status 400 Bad Request: {message: {name: [is odd]}}\nthe status \"x\": status 400 Bad Request: {message: {name: [is odd]}}"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := server(t)
 				s.Fault = tt.fault
-				err := client(t, memory{s}).SetStatuses(t.Context(), commit, Status{Name: "x", State: Success}, []Status{{Name: "x/a", State: Failed}})
+				err := client(t, memory{s}).SetStatuses(t.Context(), commit, Status{Name: "x", State: Success},
+					[]Status{{Name: "x/a", State: Failed}})
 				if got := shown1(s); errorText(err) != tt.err || !slices.Equal(got, tt.want) {
 					t.Errorf("got  %q, %v\nwant %q, %s", got, err, tt.want, tt.err)
 				}

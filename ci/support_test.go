@@ -52,7 +52,8 @@ func (m memory) RoundTrip(req *http.Request) (res *http.Response, err error) {
 // client returns a client of a server, without a network.
 func client(t *testing.T, s http.RoundTripper) *Client {
 	t.Helper()
-	c, err := New(Options{API: "https://gitlab.test/api/v4", Token: Token{Value: secret}, Settle: DefaultSettle, Transport: s})
+	c, err := New(Options{API: "https://gitlab.test/api/v4", Token: Token{Value: secret}, Settle: DefaultSettle,
+		Transport: s})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,8 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	switch {
 	case !isArtifactRequest(req):
-		return retry.Permanent(fmt.Errorf("it redirects to %s://%s, which is not followed: CI_API_V4_URL must be the final address", req.URL.Scheme, req.URL.Host))
+		return retry.Permanent(fmt.Errorf("it redirects to %s://%s, which is not followed: CI_API_V4_URL must be the final "+
+			"address", req.URL.Scheme, req.URL.Host))
 	case len(via) > maxRedirects:
 		return retry.Permanent(errors.New("it redirects too often"))
 	case first.Scheme == "https" && req.URL.Scheme != "https":

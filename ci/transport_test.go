@@ -46,7 +46,8 @@ func TestCertificates(t *testing.T) {
 	if err == nil || !strings.HasSuffix(err.Error(), "certificate signed by unknown authority") {
 		t.Errorf("got %v", err)
 	}
-	for name, want := range map[string]string{"/dev/null": `CI_SERVER_TLS_CA_FILE: "/dev/null" holds no certificate`, "/nowhere/x": "CI_SERVER_TLS_CA_FILE: open /nowhere/x: no such file or directory"} {
+	for name, want := range map[string]string{"/dev/null": `CI_SERVER_TLS_CA_FILE: "/dev/null" holds no certificate`,
+		"/nowhere/x": "CI_SERVER_TLS_CA_FILE: open /nowhere/x: no such file or directory"} {
 		if _, err := New(Options{API: tls.URL, Token: Token{Value: secret}, CAFile: name}); errorText(err) != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -82,11 +83,13 @@ func TestRedirects(t *testing.T) {
 	}
 
 	s.Fault = func(int, *http.Request) gitlabtest.Fault {
-		return gitlabtest.Fault{Status: http.StatusTemporaryRedirect, Header: http.Header{"Location": {elsewhere.URL + "/x?canary"}}}
+		return gitlabtest.Fault{Status: http.StatusTemporaryRedirect,
+			Header: http.Header{"Location": {elsewhere.URL + "/x?canary"}}}
 	}
 	seen = nil
 	_, err := over(t, here.URL, "").Publish(t.Context(), mr, fake{8, "new"})
-	want := "the note of merge request !12: asking for the user of the token: it redirects to " + elsewhere.URL + ", which is not followed: CI_API_V4_URL must be the final address"
+	want := "the note of merge request !12: asking for the user of the token: it redirects to " + elsewhere.URL +
+		", which is not followed: CI_API_V4_URL must be the final address"
 	if errorText(err) != want || seen != nil {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -107,7 +110,8 @@ func testAnswersAreBounded(t *testing.T) {
 			t.Errorf("%d bytes: got %q, %v, want %v", size, raw, err, want)
 		}
 	}
-	res, err := limitedTransport{memory{s}}.RoundTrip(httptest.NewRequestWithContext(t.Context(), "GET", "/api/v4/user", nil))
+	res, err := limitedTransport{memory{s}}.RoundTrip(httptest.NewRequestWithContext(t.Context(), "GET", "/api/v4/user",
+		nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,8 @@ func (c Case) judge(s Selection) (missed, wasted []string) {
 type score struct{ passed, missed, wasted int }
 
 // scoreOf scores a selector. It calls tell for each case that the selector does not pass.
-func scoreOf(t *testing.T, requests []Request, cases []Case, of selector, tell func(c Case, missed, wasted []string)) score {
+func scoreOf(t *testing.T, requests []Request, cases []Case, of selector, tell func(c Case,
+	missed, wasted []string)) score {
 	t.Helper()
 	var out score
 	for i, c := range cases {

@@ -22,7 +22,8 @@ import (
 func planned(edit func(*plan.Decision)) selector {
 	return func(ctx context.Context, r Request) (Selection, error) {
 		env := cli.Env{Stderr: new(bytes.Buffer), Getenv: func(string) string { return "" }}
-		opened, err := change.Inputs{Base: r.Base, Head: r.Head, Config: r.Settings, Natives: integration.DryRunners(natives.List(natives.Services{}))}.Open(ctx, env)
+		opened, err := change.Inputs{Base: r.Base, Head: r.Head, Config: r.Settings,
+			Natives: integration.DryRunners(natives.List(natives.Services{}))}.Open(ctx, env)
 		if err != nil {
 			return Selection{}, err
 		}

@@ -24,7 +24,9 @@ func (e *examination) checkDisk(ctx context.Context) {
 	ofCheckout := regexp.MustCompile(`^[0-9a-f]{12}$`)
 	worlds := source.WorldsIn(cache)
 	if n, bytes := world.Usage(worlds); n > 0 || bytes > 0 {
-		e.takes(worlds, fmt.Sprintf("%s that tasks start in, %s", phrase.CountOf(n, "kept tree of files", "kept trees of files"), size(bytes)))
+		e.takes(worlds,
+			fmt.Sprintf("%s that tasks start in, %s", phrase.CountOf(n, "kept tree of files", "kept trees of files"),
+				size(bytes)))
 	}
 	states := source.StatesIn(cache)
 	folders, err := os.ReadDir(states)
@@ -44,12 +46,14 @@ func (e *examination) checkDisk(ctx context.Context) {
 			here = bytes
 		}
 	}
-	e.takes(states, fmt.Sprintf("what runner precheck remembers of %s, %s, of which %s for this one", phrase.Count(len(folders), "checkout"), size(all), size(here)))
+	e.takes(states, fmt.Sprintf("what runner precheck remembers of %s, %s, of which %s for this one",
+		phrase.Count(len(folders), "checkout"), size(all), size(here)))
 }
 
 // takes notes what a folder of the cache takes, and how to free it.
 func (e *examination) takes(folder, what string) {
-	e.found = append(e.found, Finding{Check: "disk", Level: OK, What: what, Remedy: fmt.Sprintf("to free it, while no check runs: rm -rf %q", folder)})
+	e.found = append(e.found, Finding{Check: "disk", Level: OK, What: what,
+		Remedy: fmt.Sprintf("to free it, while no check runs: rm -rf %q", folder)})
 }
 
 // stateSize returns how many bytes the documents of a state have; 0 if it cannot be listed.

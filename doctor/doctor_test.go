@@ -59,7 +59,9 @@ func TestErr(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			env := cli.Env{Stderr: new(bytes.Buffer)}
-			got := cli.Run(t.Context(), "planner", env, func(context.Context, cli.Env) error { return Report{Findings: c.found}.Err() })
+			got := cli.Run(t.Context(), "planner", env, func(context.Context, cli.Env) error {
+				return Report{Findings: c.found}.Err()
+			})
 			if got != c.want {
 				t.Errorf("got exit code %d, want %d", got, c.want)
 			}
@@ -210,7 +212,9 @@ func TestProgramsOfNatives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &examination{Input: Input{Natives: []integration.DryRunner{idle{}}, FindProgram: func(string) error { return errors.New("no") }, Getenv: func(string) string { return "" }}}
+	e := &examination{Input: Input{Natives: []integration.DryRunner{idle{}}, FindProgram: func(string) error {
+		return errors.New("no")
+	}, Getenv: func(string) string { return "" }}}
 	e.settings = &source.OpenedSettings{Settings: rules}
 	for _, name := range []string{"mine", "shelves", "theirs"} {
 		e.list = append(e.list, integration.Definition{Name: name, Check: &integration.Check{}})
@@ -231,12 +235,14 @@ func (idle) DryRun(context.Context, integration.Environment) error { return nil 
 // A host is told that the data need, that the settings lack, or that they name for nothing.
 func TestHosts(t *testing.T) {
 	e := &examination{}
-	e.tellHosts("deploy", []integration.HostUse{{Host: "git.example.net", For: "repositories"}, {Host: "quay.io", For: "images", Missing: "it gets no login"}, {Host: "old.example.net"}})
+	e.tellHosts("deploy", []integration.HostUse{{Host: "git.example.net", For: "repositories"},
+		{Host: "quay.io", For: "images", Missing: "it gets no login"}, {Host: "old.example.net"}})
 	var got []string
 	for _, f := range e.found {
 		got = append(got, fmt.Sprintf("%s %s", f.Level, f.What))
 	}
-	want := []string{"warn deploy: the data name quay.io (images), and the settings do not: it gets no login", "warn deploy: the settings allow old.example.net, and no data name it",
+	want := []string{"warn deploy: the data name quay.io (images), and the settings do not: it gets no login",
+		"warn deploy: the settings allow old.example.net, and no data name it",
 		"ok deploy asks git.example.net (repositories)"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
@@ -249,6 +255,7 @@ func TestHosts(t *testing.T) {
 // A panicking native panics.
 type panicking struct{}
 
-func (panicking) UsesHosts(context.Context, integration.QueryFunc, settings.Integration) ([]integration.HostUse, error) {
+func (panicking) UsesHosts(context.Context, integration.QueryFunc,
+	settings.Integration) ([]integration.HostUse, error) {
 	panic("no")
 }

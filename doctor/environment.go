@@ -33,7 +33,8 @@ func (e *examination) checkEnvironment(ctx context.Context) {
 	}
 	suggested := strings.Join(append(declared, built[:min(len(built), maxNames)]...), ", ")
 	e.warn("environment", fmt.Sprintf("git ignores %s, so tasks on base do not have %s", list(built), pronoun(built)),
-		fmt.Sprintf("if programs need %s, add to the settings: environment: [%s]; or prepare (docs/input.md)", pronoun(built), suggested))
+		fmt.Sprintf("if programs need %s, add to the settings: environment: [%s]; or prepare (docs/input.md)", pronoun(built),
+			suggested))
 }
 
 // pronoun stands for some names in a sentence.

@@ -21,7 +21,8 @@ func (e *examination) checkGit(ctx context.Context) {
 		return
 	}
 	if repo.IsShallow(ctx) {
-		e.warn("git", "the clone is shallow, so commits that a check compares with may be missing", "run git fetch --unshallow; in GitLab set GIT_DEPTH: 0, or let planner plan fetch the commit of base")
+		e.warn("git", "the clone is shallow, so commits that a check compares with may be missing",
+			"run git fetch --unshallow; in GitLab set GIT_DEPTH: 0, or let planner plan fetch the commit of base")
 		return
 	}
 	e.ok("git", "a checkout with its whole history")
@@ -50,7 +51,8 @@ func (e *examination) checkBase(ctx context.Context) {
 	case err != nil:
 		e.fail("base", "the settings of base cannot be used: "+err.Error(), "mend them in a merge request of their own")
 	case found.Revision != nil && found.Revision.Missing:
-		e.warn("base", "base has no "+settings.FileName+", so a job starts nothing yet", "merge the settings first: a merge request is always checked by the settings of base")
+		e.warn("base", "base has no "+settings.FileName+", so a job starts nothing yet",
+			"merge the settings first: a merge request is always checked by the settings of base")
 	default:
 		if e.InJob {
 			e.ok("base", "the settings of base, "+git.Short(found.Revision.Commit)+", can be read")

@@ -62,7 +62,8 @@ func (e *examination) tellHosts(name string, uses []integration.HostUse) {
 			e.warn("hosts", fmt.Sprintf("%s: the settings allow %s, and no data name it", name, u.Host),
 				"take it out of hosts and logins in the settings of "+name)
 		case u.Missing != "":
-			e.warn("hosts", fmt.Sprintf("%s: the data name %s (%s), and the settings do not: %s", name, u.Host, u.For, u.Missing),
+			e.warn("hosts", fmt.Sprintf("%s: the data name %s (%s), and the settings do not: %s", name, u.Host, u.For,
+				u.Missing),
 				fmt.Sprintf("add %s to hosts in the settings of %s, if it is trusted", u.Host, name))
 		default:
 			needed = append(needed, fmt.Sprintf("%s (%s)", u.Host, u.For))

@@ -32,7 +32,8 @@ func (e *examination) checkPrograms(context.Context) {
 		}
 	}
 	if len(silent) > 0 {
-		e.fail("programs", fmt.Sprintf("nothing says what to start for %s: %s", phrase.Count(len(silent), "integration"), list(silent)),
+		e.fail("programs", fmt.Sprintf("nothing says what to start for %s: %s", phrase.Count(len(silent), "integration"),
+			list(silent)),
 			"set exec.argv in the settings, and pr_check.cmd in the definition where argv has {cmd}")
 	}
 	if len(unknown) > 0 {

@@ -31,7 +31,8 @@ func (e *examination) checkSettings(ctx context.Context) {
 	}
 	e.settings = &rules
 	if rules.File == "" {
-		e.fail("settings", "there is no "+settings.FileName+", so nothing says how to start an integration", "run runner init")
+		e.fail("settings", "there is no "+settings.FileName+", so nothing says how to start an integration",
+			"run runner init")
 		return
 	}
 	e.ok("settings", rules.File+" can be read")
@@ -48,14 +49,17 @@ func (e *examination) checkBundle(ctx context.Context) {
 		if more {
 			first += " (and more; see planner validate --bundle dir:.)"
 		}
-		e.fail("bundle", "the working tree cannot be bundled: "+first, "mend the file, or say under checkout in the settings where the parts of the bundle are")
+		e.fail("bundle", "the working tree cannot be bundled: "+first,
+			"mend the file, or say under checkout in the settings where the parts of the bundle are")
 		return
 	}
 	e.head = head
-	e.ok("bundle", fmt.Sprintf("%s, %s, %s", phrase.Count(len(head.Datafiles()), "datafile"), phrase.Count(len(head.Resources()), "resource"), phrase.Count(len(head.JSONSchemas()), "JSON schema")))
+	e.ok("bundle", fmt.Sprintf("%s, %s, %s", phrase.Count(len(head.Datafiles()), "datafile"),
+		phrase.Count(len(head.Resources()), "resource"), phrase.Count(len(head.JSONSchemas()), "JSON schema")))
 	at := e.settings.Checkout()
 	if at.Resources != "resources" && !e.hasFolder(at.Resources) {
-		e.warn("bundle", fmt.Sprintf("the folder of the resources, %s, is missing, so there are no resources", at.Resources), "mend checkout.resources in the settings")
+		e.warn("bundle", fmt.Sprintf("the folder of the resources, %s, is missing, so there are no resources", at.Resources),
+			"mend checkout.resources in the settings")
 	}
 }
 
@@ -79,7 +83,8 @@ func (e *examination) checkDefinitions(context.Context) {
 	if read == nil {
 		read = func(string) ([]byte, error) { return nil, os.ErrNotExist }
 	}
-	if err := planner.Check(planner.Input{Base: e.head, Head: e.head, Settings: e.settings.Settings, Natives: e.Natives, ReadQuery: read}); err != nil {
+	if err := planner.Check(planner.Input{Base: e.head, Head: e.head, Settings: e.settings.Settings, Natives: e.Natives,
+		ReadQuery: read}); err != nil {
 		for line := range strings.Lines(err.Error()) {
 			e.fail("definitions", e.shown(line), "")
 		}
@@ -93,7 +98,8 @@ func (e *examination) checkDefinitions(context.Context) {
 		}
 	}
 	if len(e.list) == 0 {
-		e.fail("definitions", fmt.Sprintf("no definition (of %d) has an enabled pr_check, so nothing is ever dry-run", len(list)), "write pr_check.cmd into the definitions of the integrations that are to be checked")
+		e.fail("definitions", fmt.Sprintf("no definition (of %d) has an enabled pr_check, so nothing is ever dry-run",
+			len(list)), "write pr_check.cmd into the definitions of the integrations that are to be checked")
 		return
 	}
 	e.ok("definitions", fmt.Sprintf("%s, %d of them dry-run", phrase.Count(len(list), "integration"), len(e.list)))
@@ -116,7 +122,8 @@ func (e *examination) checkSchemas(context.Context) {
 	allowed := map[bundle.SchemaPath]bool{e.settings.DefinitionSchema(): true}
 	for _, d := range e.list {
 		if d.Check.Unenforced {
-			e.ok("schemas", "an integration may read the datafiles of all schemas, since its definition says no_validate_schemas")
+			e.ok("schemas", "an integration may read the datafiles of all schemas, since its definition says "+
+				"no_validate_schemas")
 			return
 		}
 		for _, s := range d.Schemas {
@@ -135,12 +142,14 @@ func (e *examination) checkSchemas(context.Context) {
 	}
 	unread, known = sortedSet(unread), sortedSet(known)
 	if len(unread) > 0 {
-		e.warn("schemas", fmt.Sprintf("no integration that is dry-run may read the datafiles of %s: %s", phrase.Count(len(unread), "schema"), list(unread)),
+		e.warn("schemas", fmt.Sprintf("no integration that is dry-run may read the datafiles of %s: %s",
+			phrase.Count(len(unread), "schema"), list(unread)),
 			"a change of them starts nothing; if an integration reads them, add them to schemas of its definition")
 	}
 	misspelt := e.misspelt(allowed, known)
 	if len(misspelt) > 0 {
-		e.warn("schemas", fmt.Sprintf("definitions allow schemas that do not exist: %s", list(misspelt)), "mend or remove them")
+		e.warn("schemas", fmt.Sprintf("definitions allow schemas that do not exist: %s", list(misspelt)),
+			"mend or remove them")
 	}
 	if len(unread)+len(misspelt) == 0 {
 		e.ok("schemas", "every schema with datafiles is read by some integration")

@@ -25,22 +25,28 @@ func (e *examination) checkSkips(context.Context) {
 		what, remedy string
 	}{
 		{func(d integration.Definition, _ settings.Integration) bool { return d.Check.AlwaysRun },
-			"always_run is set, so every change is a reason to run", "remove always_run where the change of a datafile is the only reason to run"},
+			"always_run is set, so every change is a reason to run",
+			"remove always_run where the change of a datafile is the only reason to run"},
 		{func(d integration.Definition, it settings.Integration) bool {
 			return !d.Check.AlwaysRun && e.isBlind(it) && (e.State.Place == "" || !canTrace(it))
-		}, "it is not known what is asked, so every change of a datafile that may be read is a reason to run", "declare queries in the settings, or remember with --state what is asked (docs/traces.md)"},
+		}, "it is not known what is asked, so every change of a datafile that may be read is a reason to run",
+			"declare queries in the settings, or remember with --state what is asked (docs/traces.md)"},
 		{func(d integration.Definition, it settings.Integration) bool {
 			return !d.Check.AlwaysRun && e.isBlind(it) && it.Resources.AllowAll() && len(e.head.Resources()) > 0
-		}, "every change of a resource is a reason to run, since any resource might be asked for", "say resources: none, or which resources are asked for, in the settings"},
+		}, "every change of a resource is a reason to run, since any resource might be asked for",
+			"say resources: none, or which resources are asked for, in the settings"},
 		{func(d integration.Definition, _ settings.Integration) bool { return e.readsMost(d) },
-			"most schemas may be read, so almost every change is a reason to run", "run planner suggest with the --state of some runs: it prints definitions with the schemas that are read"},
+			"most schemas may be read, so almost every change is a reason to run",
+			"run planner suggest with the --state of some runs: it prints definitions with the schemas that are read"},
 		{func(_ integration.Definition, it settings.Integration) bool {
-			return e.State.Place != "" && e.isBlind(it) && canTrace(it) && it.Reads == settings.ReadsNone && !it.Programs.None && it.Programs.Globs == nil
+			return e.State.Place != "" && e.isBlind(it) && canTrace(it) && it.Reads == settings.ReadsNone && !it.Programs.None &&
+				it.Programs.Globs == nil
 		}, "every changed file of the repository ends what traces prove, since it is not recorded which files are read",
 			"take reads: none out of the settings, say programs: none, or list the files (docs/settings.md)"},
 		{func(_ integration.Definition, it settings.Integration) bool {
 			return e.State.Place != "" && e.isBlind(it) && it.Trace != settings.TraceNone && hasVariable(it)
-		}, "no trace counts, since the command line has {env.…}, which is known only when a task starts", "hand the value over in env"},
+		}, "no trace counts, since the command line has {env.…}, which is known only when a task starts",
+			"hand the value over in env"},
 	} {
 		var names []string
 		for _, d := range e.list {

@@ -37,7 +37,8 @@ func (e *examination) checkState(ctx context.Context) {
 	store, err := e.State.Open(ctx)
 	switch {
 	case errors.Is(err, state.ErrReadOnly):
-		e.warn("state", "the state can be read, but not written: "+err.Error(), "runs that are to remember something need the right to write and delete")
+		e.warn("state", "the state can be read, but not written: "+err.Error(),
+			"runs that are to remember something need the right to write and delete")
 	case err != nil:
 		e.stateTrouble("the state cannot be opened: ", err)
 		return
@@ -143,10 +144,12 @@ func (e *examination) checkKey(context.Context) {
 	switch {
 	case public == "" && len(keys) == 0:
 	case public == "":
-		e.ok("key", fmt.Sprintf("%s trust %s; this machine has no private key, so it reads signed documents and signs none", whose, phrase.Count(len(keys), "public key")))
+		e.ok("key", fmt.Sprintf("%s trust %s; this machine has no private key, so it reads signed documents and signs none",
+			whose, phrase.Count(len(keys), "public key")))
 	case slices.Contains(keys, public):
 		e.ok("key", "the private key belongs to a public key of "+whose)
 	default:
-		e.fail("key", fmt.Sprintf("the private key signs as %s, which %s do not trust", public, whose), "add it to state.keys in the settings, and merge that")
+		e.fail("key", fmt.Sprintf("the private key signs as %s, which %s do not trust", public, whose),
+			"add it to state.keys in the settings, and merge that")
 	}
 }

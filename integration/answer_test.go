@@ -13,8 +13,9 @@ func TestInList(t *testing.T) {
 		want   string
 		ok     bool
 	}{
-		"a field":         {[]FieldError{at("l", 2.0, "x", "y")}, "map[2:x: wrong]", true},
-		"two fields":      {[]FieldError{at("l", 0.0, "x"), at("l", 0.0, "y"), at("l", 1.0, "z")}, "map[0:x: wrong 1:z: wrong]", true},
+		"a field": {[]FieldError{at("l", 2.0, "x", "y")}, "map[2:x: wrong]", true},
+		"two fields": {[]FieldError{at("l", 0.0, "x"), at("l", 0.0, "y"), at("l", 1.0, "z")},
+			"map[0:x: wrong 1:z: wrong]", true},
 		"another list":    {[]FieldError{at("l", 2.0, "x"), at("m", 2.0, "x")}, "map[]", false},
 		"an entry":        {[]FieldError{at("l", 2.0)}, "map[]", false},
 		"no place":        {[]FieldError{at()}, "map[]", false},

@@ -52,7 +52,8 @@ func TestListIsInNameOrder(t *testing.T) {
 
 // One broken definition must not stop the plan for all others.
 func TestListWithoutName(t *testing.T) {
-	for name, member := range map[string]string{"none": `"schemas":[]`, "empty": `"name":""`, "another type": `"name":7`, "null": `"name":null`} {
+	for name, member := range map[string]string{"none": `"schemas":[]`, "empty": `"name":""`, "another type": `"name":7`,
+		"null": `"name":null`} {
 		if got := list(t, `"name":"a"`, member); len(got) != 2 || got[0].Name != "/1.yml" {
 			t.Errorf("%s: got %v, want the path as name", name, got)
 		}
@@ -65,8 +66,10 @@ func TestListRefuses(t *testing.T) {
 		members []string
 		want    string
 	}{
-		{"the path of one without a name", []string{`"name":"/1.yml"`, `"schemas":[]`}, `two integrations are named "/1.yml": "/0.yml" and "/1.yml"; rename one`},
-		{"two of one name", []string{`"name":"b"`, `"name":"a"`, `"name":"b"`}, `two integrations are named "b": "/0.yml" and "/2.yml"; rename one`},
+		{"the path of one without a name", []string{`"name":"/1.yml"`, `"schemas":[]`},
+			`two integrations are named "/1.yml": "/0.yml" and "/1.yml"; rename one`},
+		{"two of one name", []string{`"name":"b"`, `"name":"a"`, `"name":"b"`},
+			`two integrations are named "b": "/0.yml" and "/2.yml"; rename one`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := integration.List(defined(t, c.members...), nil)
@@ -101,13 +104,20 @@ func TestCheck(t *testing.T) {
 		{"all of it", `{"cmd":"x","disabled":true,"always_run":true,"no_validate_schemas":true,"run_order":3}`,
 			&integration.Check{Cmd: "x", Disabled: true, AlwaysRun: true, Unenforced: true, Order: 3}},
 		{"false", `{"disabled":false,"always_run":false,"no_validate_schemas":false}`, &integration.Check{}},
-		{"nulls", `{"cmd":null,"disabled":null,"always_run":null,"no_validate_schemas":null,"run_order":null}`, &integration.Check{}},
-		{"text", `{"disabled":"true","always_run":"no","no_validate_schemas":"no"}`, &integration.Check{AlwaysRun: true, Unenforced: true}},
-		{"numbers", `{"disabled":1,"always_run":0,"no_validate_schemas":0}`, &integration.Check{AlwaysRun: true, Unenforced: true}},
-		{"how it is started", `{"state":true,"sqs":true,"early_exit":true,"check_only_affected_shards":true,"imageRef":"1a2b"}`,
+		{"nulls", `{"cmd":null,"disabled":null,"always_run":null,"no_validate_schemas":null,"run_order":null}`,
+			&integration.Check{}},
+		{"text", `{"disabled":"true","always_run":"no","no_validate_schemas":"no"}`,
+			&integration.Check{AlwaysRun: true, Unenforced: true}},
+		{"numbers", `{"disabled":1,"always_run":0,"no_validate_schemas":0}`,
+			&integration.Check{AlwaysRun: true, Unenforced: true}},
+		{"how it is started",
+			`{"state":true,"sqs":true,"early_exit":true,"check_only_affected_shards":true,"imageRef":"1a2b"}`,
 			&integration.Check{State: true, SQS: true, EarlyExit: true, AffectedOnly: true, ImageRef: "1a2b"}},
-		{"not how it is started", `{"state":false,"sqs":null,"early_exit":false,"check_only_affected_shards":null,"imageRef":null}`, &integration.Check{}},
-		{"what is not sure runs to its end", `{"state":"yes","sqs":1,"early_exit":"true","check_only_affected_shards":1,"imageRef":7}`,
+		{"not how it is started",
+			`{"state":false,"sqs":null,"early_exit":false,"check_only_affected_shards":null,"imageRef":null}`,
+			&integration.Check{}},
+		{"what is not sure runs to its end",
+			`{"state":"yes","sqs":1,"early_exit":"true","check_only_affected_shards":1,"imageRef":7}`,
 			&integration.Check{State: true, SQS: true}},
 		{"a negative order", `{"run_order":-2}`, &integration.Check{Order: -2}},
 		{"a broken order", `{"run_order":1.5}`, &integration.Check{}},
@@ -198,7 +208,8 @@ func TestConditions(t *testing.T) {
 	}{
 		{"no pr_check", nil, true, nil},
 		{"nothing", &integration.Check{}, true, []settings.Condition{}},
-		{"all", all, true, []settings.Condition{settings.State, settings.SQS, settings.Unenforced, settings.EarlyExit, settings.AffectedOnly}},
+		{"all", all, true, []settings.Condition{settings.State, settings.SQS, settings.Unenforced, settings.EarlyExit,
+			settings.AffectedOnly}},
 		{"to its end", all, false, []settings.Condition{settings.State, settings.SQS, settings.Unenforced}},
 		{"shards without early exit", &integration.Check{AffectedOnly: true}, true, []settings.Condition{}},
 	}

@@ -18,8 +18,8 @@ func (Environment) Client() *http.Client {
 	return &http.Client{Timeout: requestTime, Transport: reading{http.DefaultTransport}}
 }
 
-// ClientFor returns a client that sends GET and HEAD to one server alone, with a value of the header Authorization; "" is
-// none. A redirect is an error, and so is everything that is to go elsewhere.
+// ClientFor returns a client that sends GET and HEAD to one server alone, with a value of the header Authorization; ""
+// is none. A redirect is an error, and so is everything that is to go elsewhere.
 func (Environment) ClientFor(server, authorization string) (*http.Client, error) {
 	at, err := origin.Parse(server)
 	if err != nil {

@@ -10,9 +10,12 @@ import (
 // The client of a dry run sends nothing that could write.
 func TestReadingClient(t *testing.T) {
 	var got []string
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = append(got, r.Method) }))
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Method)
+	}))
 	defer server.Close()
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, "get", ""} {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+		http.MethodDelete, "get", ""} {
 		for name, client := range map[string]*http.Client{"reading": Environment{}.Client(), "writing": Actors{}.Client()} {
 			got = nil
 			req, err := http.NewRequestWithContext(t.Context(), method, server.URL, strings.NewReader("{}"))
@@ -64,7 +67,8 @@ func TestClientFor(t *testing.T) {
 		if err == nil {
 			_ = res.Body.Close()
 		}
-		if (err == nil) != c.isFine || !c.isFine && ClassOfFailure(err) != FailureOfConfig || len(got) != c.seen || c.seen > 0 && got[0] != "GET Bearer sesame" {
+		if (err == nil) != c.isFine || !c.isFine && ClassOfFailure(err) != FailureOfConfig || len(got) != c.seen ||
+			c.seen > 0 && got[0] != "GET Bearer sesame" {
 			t.Errorf("%s: got %v, and the server %q", name, err, got)
 		}
 	}

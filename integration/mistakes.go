@@ -27,16 +27,21 @@ func checkNative(it settings.Integration, natives []DryRunner, found *settings.M
 	n, ok := FindNative(natives, it)
 	switch {
 	case !ok && it.Native != "":
-		found.Add(nativeLine(it, "native"), at+".native", "this program has no native integration "+unknownNative(it.Native, natives))
+		found.Add(nativeLine(it, "native"), at+".native",
+			"this program has no native integration "+unknownNative(it.Native, natives))
 		return
 	case !ok:
 		for _, key := range it.NativeKeys {
-			found.Add(key.Line, at+"."+key.Name, fmt.Sprintf("only a native integration uses this key, and %s is none; bind it to one with the key native", phrase.Quote(it.Name)))
+			found.Add(key.Line, at+"."+key.Name,
+				fmt.Sprintf("only a native integration uses this key, and %s is none; bind it to one with the key native",
+					phrase.Quote(it.Name)))
 		}
 		return
 	}
 	if it.Native != "" && len(it.Queries) > 0 && StateOf(n, it) != nil {
-		found.Add(it.Queries[0].Line, at+".queries", fmt.Sprintf("the native integration %s says itself what it wants, and a skip would depend on these queries instead: leave them out", phrase.Quote(n.Name())))
+		found.Add(it.Queries[0].Line, at+".queries",
+			fmt.Sprintf("the native integration %s says itself what it wants, and a skip would depend on these queries "+
+				"instead: leave them out", phrase.Quote(n.Name())))
 	}
 	own := it.Own
 	if own.IsZero() {
@@ -46,7 +51,8 @@ func checkNative(it settings.Integration, natives []DryRunner, found *settings.M
 	case ok:
 		found.AddOwn(own, checker.CheckSettings(own))
 	case !own.IsZero():
-		found.Add(own.Line, own.At, fmt.Sprintf("nobody reads this key: the native integration %s has no settings of its own", phrase.Quote(n.Name())))
+		found.Add(own.Line, own.At, fmt.Sprintf("nobody reads this key: the native integration %s has no settings of its own",
+			phrase.Quote(n.Name())))
 	}
 }
 

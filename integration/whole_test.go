@@ -42,7 +42,8 @@ const whole = `{"namespaces":[{"path":"/n.yml","name":"n","delete":true,"owners"
 func TestDecodeAnswer(t *testing.T) {
 	isTrue := true
 	full := namespace{
-		common: common{"/n.yml"}, Name: "n", Delete: &isTrue, Owners: []string{"o"}, Labels: map[string]string{"a": "b"}, Notes: []string{"x"}, Any: 1.0, Raw: json.RawMessage(`{"r":[1]}`),
+		common: common{"/n.yml"}, Name: "n", Delete: &isTrue, Owners: []string{"o"}, Labels: map[string]string{"a": "b"},
+		Notes: []string{"x"}, Any: 1.0, Raw: json.RawMessage(`{"r":[1]}`),
 		Since: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC),
 		Cluster: &struct {
 			Name string `json:"name"`
@@ -56,18 +57,24 @@ func TestDecodeAnswer(t *testing.T) {
 	}{
 		{"whole", "", "", []namespace{full}, ""},
 		{"no namespaces", whole, `{"namespaces":[]}`, []namespace{}, ""},
-		{"what may be null", whole, `{"namespaces":[{"path":"/n.yml","name":"n","delete":null,"owners":[],"labels":null,"notes":null,"any":null,"raw":null,"since":null,"cluster":null}]}`, []namespace{bare}, ""},
-		{"what may be missing", whole, `{"namespaces":[{"path":"/n.yml","name":"n","delete":null,"owners":[],"any":null,"raw":null,"cluster":null}]}`, []namespace{bare}, ""},
+		{"what may be null", whole,
+			`{"namespaces":[{"path":"/n.yml","name":"n","delete":null,"owners":[],"labels":null,"notes":null,"any":null,"raw":null,"since":null,"cluster":null}]}`, []namespace{bare}, ""},
+		{"what may be missing", whole,
+			`{"namespaces":[{"path":"/n.yml","name":"n","delete":null,"owners":[],"any":null,"raw":null,"cluster":null}]}`,
+			[]namespace{bare}, ""},
 
 		{"no answer", whole, "", nil, "decoding the data of the answer: EOF"},
 		{"half an answer", whole, whole[:40], nil, "decoding the data of the answer: unexpected EOF"},
-		{"more than an answer", whole, whole + "{}", nil, "decoding the data of the answer: invalid character '{' after top-level value"},
+		{"more than an answer", whole, whole + "{}", nil,
+			"decoding the data of the answer: invalid character '{' after top-level value"},
 		{"null", whole, "null", nil, "data is null: the answer is not whole"},
 		{"a list", whole, "[]", nil, "data is a list, and must be an object"},
 		{"nothing in it", whole, "{}", nil, "data.namespaces is missing: the answer is not whole"},
 		{"null namespaces", whole, `{"namespaces":null}`, nil, "data.namespaces is null: the answer is not whole"},
-		{"namespaces twice, the last is null", whole, `{"namespaces":[],"namespaces":null}`, nil, "data.namespaces is null: the answer is not whole"},
-		{"namespaces in another case", whole, `{"namespaces":[],"Namespaces":null}`, nil, `data has the key "Namespaces", which is not "namespaces"`},
+		{"namespaces twice, the last is null", whole, `{"namespaces":[],"namespaces":null}`, nil,
+			"data.namespaces is null: the answer is not whole"},
+		{"namespaces in another case", whole, `{"namespaces":[],"Namespaces":null}`, nil,
+			`data has the key "Namespaces", which is not "namespaces"`},
 		{"namespaces as object", whole, `{"namespaces":{}}`, nil, "data.namespaces is an object, and must be a list"},
 		{"a null namespace", `[{`, `[null,{`, nil, "data.namespaces[0] is null: the answer is not whole"},
 		{"a null name", `"name":"n"`, `"name":null`, nil, "data.namespaces[0].name is null: the answer is not whole"},
@@ -75,11 +82,13 @@ func TestDecodeAnswer(t *testing.T) {
 		{"no name", `"name":"n",`, "", nil, "data.namespaces[0].name is missing: the answer is not whole"},
 		{"null owners", `["o"]`, "null", nil, "data.namespaces[0].owners is null: the answer is not whole"},
 		{"a null owner", `["o"]`, `["o",null]`, nil, "data.namespaces[0].owners[1] is null: the answer is not whole"},
-		{"a null label", `{"a":"b"}`, `{"c":"d","a":null}`, nil, "data.namespaces[0].labels.a is null: the answer is not whole"},
+		{"a null label", `{"a":"b"}`, `{"c":"d","a":null}`, nil,
+			"data.namespaces[0].labels.a is null: the answer is not whole"},
 		{"a null note", `["x"]`, "[null]", nil, "data.namespaces[0].notes[0] is null: the answer is not whole"},
 		{"an unknown delete", `"delete":true,`, "", nil, "data.namespaces[0].delete is missing: the answer is not whole"},
 		{"anything, missing", `"any":1,`, "", nil, "data.namespaces[0].any is missing: the answer is not whole"},
-		{"a cluster without a name", `{"name":"c"}`, "{}", nil, "data.namespaces[0].cluster.name is missing: the answer is not whole"},
+		{"a cluster without a name", `{"name":"c"}`, "{}", nil,
+			"data.namespaces[0].cluster.name is missing: the answer is not whole"},
 		{"a text as cluster", `{"name":"c"}`, `"c"`, nil, "data.namespaces[0].cluster is a string, and must be an object"},
 		{"a number as labels", `{"a":"b"}`, "3", nil, "data.namespaces[0].labels is a number, and must be an object"},
 		{"a truth value as owners", `["o"]`, "true", nil, "data.namespaces[0].owners is a truth value, and must be a list"},
@@ -107,7 +116,9 @@ func TestDecodeAnswer(t *testing.T) {
 
 func TestAskFails(t *testing.T) {
 	fault := errors.New("status 503")
-	_, err := Ask[answer](t.Context(), func(context.Context, string, map[string]any) ([]byte, error) { return []byte(whole), fault }, "", nil)
+	_, err := Ask[answer](t.Context(), func(context.Context, string, map[string]any) ([]byte, error) {
+		return []byte(whole), fault
+	}, "", nil)
 	if !errors.Is(err, fault) {
 		t.Errorf("got %v, want %v", err, fault)
 	}
@@ -135,7 +146,8 @@ func ExampleDecodeAnswer() {
 
 // Whatever the answer is: an answer that is taken has no null where the type wants a list.
 func FuzzDecodeAnswer(f *testing.F) {
-	for _, seed := range []string{whole, "null", "{}", `{"namespaces":null}`, `{"namespaces":[{"name":null}]}`, `{"Namespaces":[]}`} {
+	for _, seed := range []string{whole, "null", "{}", `{"namespaces":null}`, `{"namespaces":[{"name":null}]}`,
+		`{"Namespaces":[]}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -22,6 +22,7 @@ type Services struct {
 // those to which the settings bind it.
 func List(s Services) []integration.Native {
 	return []integration.Native{
-		generic.New(), manager.New(), namespaces.New(), deploy.New(s.Deploy), pipelines.New(s.Pipelines), promotions.New(s.Promotions),
+		generic.New(), manager.New(), namespaces.New(), deploy.New(s.Deploy), pipelines.New(s.Pipelines),
+		promotions.New(s.Promotions),
 	}
 }

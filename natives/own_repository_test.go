@@ -33,13 +33,16 @@ func TestRepositoryOfYourOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	service := newService(t)
-	r := repository{dir: t.TempDir(), environ: append(os.Environ(), "SHELVES="+service.url, "GOFLAGS=-mod=mod", "GOWORK=off",
+	r := repository{dir: t.TempDir(), environ: append(os.Environ(), "SHELVES="+service.url, "GOFLAGS=-mod=mod",
+		"GOWORK=off",
 		"GOCACHE="+strings.TrimSpace(string(cache)), "XDG_CACHE_HOME="+t.TempDir())}
 	code := regexp.MustCompile("(?s)```go\n(.*?)```\n").FindAllStringSubmatch(string(page), -1)
 	settings := regexp.MustCompile("(?s)```yaml\n(version: 1.*?)```\n").FindStringSubmatch(string(page))
-	blocks := regexp.MustCompile("(?s)<!-- not run: the test of natives runs it, [^\n]*-->\n```sh\n(.*?)```\n").FindAllStringSubmatch(string(page), -1)
+	blocks := regexp.MustCompile("(?s)<!-- not run: the test of natives runs it, [^\n]*-->\n```sh\n(.*?)```\n").
+		FindAllStringSubmatch(string(page), -1)
 	if len(code) < 4 || len(settings) == 0 || len(blocks) != 2 {
-		t.Fatalf("docs/natives.md has %d blocks of Go, %d of settings and %d of commands for this test", len(code), len(settings), len(blocks))
+		t.Fatalf("docs/natives.md has %d blocks of Go, %d of settings and %d of commands for this test", len(code),
+			len(settings), len(blocks))
 	}
 	r.write(t, "shelves/shelves.go", code[0][1])
 	for _, block := range code[1:4] {
@@ -73,14 +76,18 @@ func TestRepositoryOfYourOwn(t *testing.T) {
 	if got := service.names(); len(got) != 3 {
 		t.Errorf("the service has %q, want the three warehouses of head", got)
 	}
-	if got := r.run(t, "bin/planner explain --plan plan.json warehouse-stock"); !strings.Contains(got, `its desired state differs for shard "all" only`) {
+	if got := r.run(t, "bin/planner explain --plan plan.json warehouse-stock"); !strings.Contains(got,
+		`its desired state differs for shard "all" only`) {
 		t.Errorf("explain: %s", got)
 	}
-	if got := r.run(t, "bin/runner precheck --base head.json --head head.json --config prcheck.yaml"); strings.Contains(got, "warehouse-stock/") {
+	if got := r.run(t, "bin/runner precheck --base head.json --head head.json --config prcheck.yaml"); strings.Contains(
+		got, "warehouse-stock/") {
 		t.Errorf("it runs although nothing changed: %s", got)
 	}
-	r.checkout(t, filepath.Join(checkout, "examples", "office"), "version: 1\nexec: {argv: [echo, '{name}']}\nintegrations: {mailing-list: {native: warehouse-shelves}}\n")
-	if got := r.run(t, "bin/planner doctor"); !strings.Contains(got, "ok    settings") || !strings.Contains(got, "ok    programs") {
+	r.checkout(t, filepath.Join(checkout, "examples", "office"),
+		"version: 1\nexec: {argv: [echo, '{name}']}\nintegrations: {mailing-list: {native: warehouse-shelves}}\n")
+	if got := r.run(t, "bin/planner doctor"); !strings.Contains(got, "ok    settings") ||
+		!strings.Contains(got, "ok    programs") {
 		t.Errorf("doctor: %s", got)
 	}
 }
@@ -129,7 +136,8 @@ func (r repository) checkout(t *testing.T, example, settings string) {
 	}
 	r.write(t, "prcheck.yaml", settings)
 	for _, line := range []string{
-		"git init --quiet --initial-branch main", "git add data schemas graphql-schemas prcheck.yaml", "git -c user.name=Ana -c user.email=ana@example.org commit --quiet --message office",
+		"git init --quiet --initial-branch main", "git add data schemas graphql-schemas prcheck.yaml",
+		"git -c user.name=Ana -c user.email=ana@example.org commit --quiet --message office",
 	} {
 		r.run(t, line)
 	}

@@ -12,7 +12,8 @@ const (
 	AssumedReads       Assumption = "reads"       // a program that nobody has recorded reads no file that changed
 	AssumedRuns        Assumption = "runs"        // a run that nobody recorded read no more than the settings allow
 	AssumedEnvironment Assumption = "environment" // what the settings declare as environment is the same for all runs
-	AssumedAnswers     Assumption = "answers"     // a server that was to be asked would have answered as the embedded engine does
+	// a server that was to be asked would have answered as the embedded engine does
+	AssumedAnswers Assumption = "answers"
 )
 
 // Assumptions returns all assumptions in a fixed order.
@@ -29,17 +30,22 @@ func (a Assumption) Sentence(n int) string {
 	}
 	switch a {
 	case AssumedOrder:
-		return fmt.Sprintf("%d %s %s desired states without the order of lists (list_order: significant compares it)", n, skips, compare)
+		return fmt.Sprintf("%d %s %s desired states without the order of lists (list_order: significant compares it)", n,
+			skips, compare)
 	case AssumedSchemas:
-		return fmt.Sprintf("%d %s %s the word of a definition about its schemas (a run with --state shows them, or schemas: strict holds it to them)", n, skips, take)
+		return fmt.Sprintf("%d %s %s the word of a definition about its schemas (a run with --state shows them, or "+
+			"schemas: strict holds it to them)", n, skips, take)
 	case AssumedReads:
 		return fmt.Sprintf("%d %s of programs whose reads nobody recorded (reads: strict runs them once)", n, skips)
 	case AssumedRuns:
-		return fmt.Sprintf("%d %s %s on earlier runs whose reads nobody recorded (a run on Linux, amd64, without prepare: records them)", n, skips, rest)
+		return fmt.Sprintf("%d %s %s on earlier runs whose reads nobody recorded (a run on Linux, amd64, without prepare: "+
+			"records them)", n, skips, rest)
 	case AssumedEnvironment:
-		return fmt.Sprintf("%d %s %s on earlier runs in the files that environment: declares (files that git tracks are compared)", n, skips, rest)
+		return fmt.Sprintf("%d %s %s on earlier runs in the files that environment: declares (files that git tracks are "+
+			"compared)", n, skips, rest)
 	case AssumedAnswers:
-		return fmt.Sprintf("%d %s %s on answers that the server did not give (let it load both bundle files, and verify again)", n, skips, rest)
+		return fmt.Sprintf("%d %s %s on answers that the server did not give (let it load both bundle files, and "+
+			"verify again)", n, skips, rest)
 	}
 	return fmt.Sprintf("%d %s %s on %s", n, skips, rest, string(a))
 }

@@ -53,7 +53,8 @@ func (p *Plan) check() error {
 	}
 	for kind, label := range p.Require {
 		if !kind.IsValid() || label == "" {
-			return fmt.Errorf("require: %q needs the label %q; a kind is create, change, delete or other, and a label is not empty", kind, label)
+			return fmt.Errorf("require: %q needs the label %q; a kind is create, change, delete or other, and a label is "+
+				"not empty", kind, label)
 		}
 	}
 	listed := make(map[string]bool, len(p.Tasks))

@@ -12,26 +12,32 @@ func TestConclusion(t *testing.T) {
 		Evidence: Evidence{Allowed: 3, Paths: []string{"/a.yml"}},
 	}
 	undecided := Conclusion{Remarks: []Reason{{Code: CodeNoTrace}}, Evidence: Evidence{Traces: []TraceProof{{Doubt: "x"}}}}
-	decided := Conclusion{Action: Skip, Rung: RungState, Reason: Reason{Code: CodeSameAnswers}, Evidence: Evidence{Keys: []string{"k"}}}
-	result := Conclusion{Action: Skip, Rung: RungResult, Before: schema.Then(undecided).Reasons(), Reason: Reason{Code: CodePassedBefore, Count: 1, At: time.Unix(0, 0)}}
+	decided := Conclusion{Action: Skip, Rung: RungState, Reason: Reason{Code: CodeSameAnswers},
+		Evidence: Evidence{Keys: []string{"k"}}}
+	result := Conclusion{Action: Skip, Rung: RungResult, Before: schema.Then(undecided).Reasons(),
+		Reason: Reason{Code: CodePassedBefore, Count: 1, At: time.Unix(0, 0)}}
 	const mayRead = "it may read /a.yml, which changed, and has no queries to look closer"
 	for _, c := range []struct {
 		name string
 		of   Conclusion
 		want Decision
 	}{
-		{"one rung", schema, Decision{Decision: Run, Rung: RungSchema, Code: CodeAllowedFileChanged, Reason: mayRead, Evidence: schema.Evidence}},
+		{"one rung", schema, Decision{Decision: Run, Rung: RungSchema, Code: CodeAllowedFileChanged, Reason: mayRead,
+			Evidence: schema.Evidence}},
 		{"a rung that decides nothing", schema.Then(undecided), Decision{
-			Decision: Run, Rung: RungSchema, Code: CodeAllowedFileChanged, Reason: mayRead + "; no trace of a run that passed is there",
+			Decision: Run, Rung: RungSchema, Code: CodeAllowedFileChanged,
+			Reason:   mayRead + "; no trace of a run that passed is there",
 			Evidence: Evidence{Allowed: 3, Paths: []string{"/a.yml"}, Traces: []TraceProof{{Doubt: "x"}}},
 		}},
 		{"a rung that decides", schema.Then(undecided).Then(decided), Decision{
-			Decision: Skip, Rung: RungState, Code: CodeSameAnswers, Reason: "head answers all that it asked when it last passed as it did then",
+			Decision: Skip, Rung: RungState, Code: CodeSameAnswers,
+			Reason:   "head answers all that it asked when it last passed as it did then",
 			Evidence: Evidence{Allowed: 3, Paths: []string{"/a.yml"}, Traces: []TraceProof{{Doubt: "x"}}, Keys: []string{"k"}},
 		}},
 		{"the rung result says first what would have run", schema.Then(undecided).Then(result), Decision{
 			Decision: Skip, Rung: RungResult, Code: CodePassedBefore,
-			Reason:   mayRead + "; no trace of a run that passed is there; its task passed with the same inputs, 1970-01-01 00:00 UTC",
+			Reason: mayRead +
+				"; no trace of a run that passed is there; its task passed with the same inputs, 1970-01-01 00:00 UTC",
 			Evidence: Evidence{Allowed: 3, Paths: []string{"/a.yml"}, Traces: []TraceProof{{Doubt: "x"}}},
 		}},
 	} {

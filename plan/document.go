@@ -36,12 +36,14 @@ func Write(w io.Writer, p *Plan) error {
 		return fmt.Errorf("writing the plan: %w", err)
 	}
 	if p.Version != Version || p.Digest != digest {
-		return errors.New("writing the plan: it was changed since it was sealed, or it holds fields of a later prcheck; seal it first")
+		return errors.New("writing the plan: it was changed since it was sealed, or it holds fields of a later prcheck; " +
+			"seal it first")
 	}
 	return writeJSON(w, p)
 }
 
-// Read reads a plan and checks its digest and the rules of the package comment. It reads at most 64 MiB and never panics.
+// Read reads a plan and checks its digest and the rules of the package comment. It reads at most 64 MiB and never
+// panics.
 func Read(r io.Reader) (*Plan, error) {
 	p, err := read(r)
 	if err != nil {
@@ -60,7 +62,8 @@ func read(r io.Reader) (*Plan, error) {
 		return nil, errors.New(`there is no "digest"; make the plan with "planner plan"`)
 	}
 	if digest := digestOf(doc); p.Digest != digest {
-		return nil, fmt.Errorf("the digest is %q but the contents give %s: the file was changed or damaged; make the plan again", p.Digest, digest)
+		return nil, fmt.Errorf("the digest is %q but the contents give %s: the file was changed or damaged; make the "+
+			"plan again", p.Digest, digest)
 	}
 	if err := p.check(); err != nil {
 		return nil, err
@@ -119,7 +122,8 @@ func readJSON(r io.Reader, out any) (object, error) {
 		return nil, err
 	}
 	if version, _ := doc["version"].(string); version != Version {
-		return nil, fmt.Errorf("the version is %q, this prcheck reads %q; use the same prcheck to write and to read", version, Version)
+		return nil, fmt.Errorf("the version is %q, this prcheck reads %q; use the same prcheck to write and to read", version,
+			Version)
 	}
 	if err := json.Unmarshal(raw, out); err != nil {
 		return nil, err

@@ -22,7 +22,8 @@ func small() *plan.Plan {
 }
 
 func ExamplePlan_Seal() {
-	p := &plan.Plan{Integrations: []plan.Decision{{Name: "dns", Decision: plan.Skip, Rung: plan.RungSchema, Reason: "nothing it reads changed"}}}
+	p := &plan.Plan{Integrations: []plan.Decision{{Name: "dns", Decision: plan.Skip, Rung: plan.RungSchema,
+		Reason: "nothing it reads changed"}}}
 	fmt.Println(p.Seal(), p.Version, strings.HasPrefix(p.Digest, "sha256:"))
 
 	p.Integrations[0].Rung = "luck"
@@ -59,7 +60,8 @@ func ExampleMergeResults() {
 }
 
 func ExampleWriteResults() {
-	rs := &plan.Results{Plan: "sha256:1", Results: []plan.Result{{Task: "dns", Status: plan.Passed, Seconds: 3.2, Attempts: 1}}}
+	rs := &plan.Results{Plan: "sha256:1",
+		Results: []plan.Result{{Task: "dns", Status: plan.Passed, Seconds: 3.2, Attempts: 1}}}
 	if err := plan.WriteResults(os.Stdout, rs); err != nil {
 		fmt.Println(err)
 	}
@@ -82,7 +84,8 @@ func ExampleWriteResults() {
 // Two machines share three tasks: the longest goes to one, the others to the
 // other.
 func ExamplePartition() {
-	tasks := []plan.Task{{ID: "dns", EstimateSeconds: 20}, {ID: "users", EstimateSeconds: 70}, {ID: "quay", EstimateSeconds: 30}}
+	tasks := []plan.Task{{ID: "dns", EstimateSeconds: 20}, {ID: "users", EstimateSeconds: 70},
+		{ID: "quay", EstimateSeconds: 30}}
 	for i, part := range plan.Partition(tasks, 2) {
 		fmt.Printf("%d/2:", i+1)
 		for _, t := range part.Tasks {

@@ -83,7 +83,8 @@ func (f Finding) check() error {
 		return fmt.Errorf("the severity is %q; it must be error, warning or note", f.Severity)
 	case f.Code != "" && !f.Code.IsValid():
 		return fmt.Errorf("the code %q must be at most 40 capital letters, digits and underscores", f.Code)
-	case f.Message == "" || strings.ContainsAny(f.Message, "\r\n") || utf8.RuneCountInString(f.Message) > MaxFindingMessage:
+	case f.Message == "" || strings.ContainsAny(f.Message, "\r\n") ||
+		utf8.RuneCountInString(f.Message) > MaxFindingMessage:
 		return fmt.Errorf("the message must be one line of at most %d characters", MaxFindingMessage)
 	case len(f.File) > MaxFindingPlace || len(f.Pointer) > MaxFindingPlace:
 		return fmt.Errorf("the file and the pointer must have at most %d bytes each", MaxFindingPlace)

@@ -94,15 +94,18 @@ func (m *MergeRequest) check(reused int) error {
 	case m.Name == "":
 		return errors.New("merge_request: the name is empty")
 	case len(m.Reused) > reused:
-		return fmt.Errorf("merge_request: %d tasks are left out because they passed, but the integrations say %d", len(m.Reused), reused)
+		return fmt.Errorf("merge_request: %d tasks are left out because they passed, but the integrations say %d",
+			len(m.Reused), reused)
 	case m.Train == nil:
 		return nil
 	case !m.InTrain:
 		return errors.New("merge_request: only a merge train has results that hold in it")
 	case m.Train.Hold < 0 || m.Train.More() < 0:
-		return fmt.Errorf("merge_request: of %d results %d hold and %d do not", m.Train.Results, m.Train.Hold, len(m.Train.Moved))
+		return fmt.Errorf("merge_request: of %d results %d hold and %d do not", m.Train.Results, m.Train.Hold,
+			len(m.Train.Moved))
 	case m.Train.Hold > reused:
-		return fmt.Errorf("merge_request: %d results hold, but only %d tasks are left out because they passed", m.Train.Hold, reused)
+		return fmt.Errorf("merge_request: %d results hold, but only %d tasks are left out because they passed", m.Train.Hold,
+			reused)
 	}
 	for _, moved := range m.Train.Moved {
 		if moved.Integration == "" || moved.Reason == "" {

@@ -28,7 +28,8 @@ func TestTrainAdd(t *testing.T) {
 	for range 25 {
 		train.Add("a", "s{1/2}", func() Reason { asked++; return Reason{Code: CodeOldResult} })
 	}
-	if asked != 20 || len(train.Moved) != 20 || train.More() != 5 || train.Moved[0].Name() != "a/s{1/2}" || train.Moved[0].Code != CodeOldResult || train.Moved[0].Reason == "" {
+	if asked != 20 || len(train.Moved) != 20 || train.More() != 5 || train.Moved[0].Name() != "a/s{1/2}" ||
+		train.Moved[0].Code != CodeOldResult || train.Moved[0].Reason == "" {
 		t.Errorf("got %d results, %d more: %+v", len(train.Moved), train.More(), train.Moved[0])
 	}
 }
@@ -41,12 +42,15 @@ func TestMergeRequestCheck(t *testing.T) {
 		"3 tasks are left out because they passed, but": {Name: "p!1", Reused: make([]Reused, 3)},
 		"the name is empty":                             {},
 		"only a merge train":                            {Name: "p!1", Train: &Train{}},
-		"of 1 results 1 hold and 1 do not":              {Name: "p!1", InTrain: true, Train: &Train{Results: 1, Hold: 1, Moved: moved}},
-		"of 1 results -1 hold":                          {Name: "p!1", InTrain: true, Train: &Train{Results: 1, Hold: -1}},
-		"3 results hold, but only 2 tasks":              {Name: "p!1", InTrain: true, Train: &Train{Results: 3, Hold: 3}},
-		"needs an integration and a reason":             {Name: "p!1", InTrain: true, Train: &Train{Results: 1, Moved: []Moved{{Integration: "a"}}}},
+		"of 1 results 1 hold and 1 do not": {Name: "p!1", InTrain: true,
+			Train: &Train{Results: 1, Hold: 1, Moved: moved}},
+		"of 1 results -1 hold":             {Name: "p!1", InTrain: true, Train: &Train{Results: 1, Hold: -1}},
+		"3 results hold, but only 2 tasks": {Name: "p!1", InTrain: true, Train: &Train{Results: 3, Hold: 3}},
+		"needs an integration and a reason": {Name: "p!1", InTrain: true,
+			Train: &Train{Results: 1, Moved: []Moved{{Integration: "a"}}}},
 	} {
-		p := Plan{MergeRequest: m, Integrations: []Decision{{Name: "a", Decision: Skip, Rung: RungResult, Reason: "r", Evidence: Evidence{Reused: 2}}}}
+		p := Plan{MergeRequest: m,
+			Integrations: []Decision{{Name: "a", Decision: Skip, Rung: RungResult, Reason: "r", Evidence: Evidence{Reused: 2}}}}
 		err := p.Seal()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

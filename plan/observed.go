@@ -20,7 +20,9 @@ func mergeObserved(parts []*Results) []Observed {
 			read := slices.Concat(known.Read, o.Read)
 			slices.Sort(read)
 			known.Read = slices.Compact(read)
-			known.Unread = slices.DeleteFunc(slices.Clone(known.Unread), func(s string) bool { return !slices.Contains(o.Unread, s) })
+			known.Unread = slices.DeleteFunc(slices.Clone(known.Unread), func(s string) bool {
+				return !slices.Contains(o.Unread, s)
+			})
 			known.Fields = mergeFields(known.Fields, o.Fields)
 			beyond := slices.Concat(known.Beyond, o.Beyond)
 			slices.Sort(beyond)
@@ -29,7 +31,9 @@ func mergeObserved(parts []*Results) []Observed {
 			all[o.Integration] = known
 		}
 	}
-	return slices.SortedFunc(maps.Values(all), func(a, b Observed) int { return strings.Compare(a.Integration, b.Integration) })
+	return slices.SortedFunc(maps.Values(all), func(a, b Observed) int {
+		return strings.Compare(a.Integration, b.Integration)
+	})
 }
 
 // mergeFields returns the fields of both maps, sorted.

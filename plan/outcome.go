@@ -77,7 +77,8 @@ func MergeResults(p *Plan, parts ...*Results) (*Results, error) {
 	found := make(map[string]Result, len(p.Tasks))
 	for _, part := range parts {
 		if part.Plan != p.Digest {
-			return nil, fmt.Errorf("merging results: they belong to plan %q, this is plan %q; give the plan that was run", part.Plan, p.Digest)
+			return nil, fmt.Errorf("merging results: they belong to plan %q, this is plan %q; give the plan that was run",
+				part.Plan, p.Digest)
 		}
 		for _, r := range part.Results {
 			if !known[r.Task] {
@@ -143,20 +144,27 @@ func missingParts(parts []*Results) string {
 func (r Result) Check() error {
 	switch {
 	case !slices.Contains([]Status{Passed, Failed, TimedOut, Canceled, NotRun}, r.Status):
-		return fmt.Errorf("task %q: the status is %q; it must be passed, failed, timed_out, canceled or not_run", r.Task, r.Status)
+		return fmt.Errorf("task %q: the status is %q; it must be passed, failed, timed_out, canceled or not_run", r.Task,
+			r.Status)
 	case !slices.Contains([]Class{"", ClassConfig, ClassTask, ClassTransient, ClassBaseline, ClassEnvironment}, r.Class):
-		return fmt.Errorf("task %q: the class is %q; it must be config, task, transient, baseline or environment", r.Task, r.Class)
+		return fmt.Errorf("task %q: the class is %q; it must be config, task, transient, baseline or environment", r.Task,
+			r.Class)
 	case r.Status == Passed && (r.Class != "" || r.ExitCode > 0):
 		return fmt.Errorf("task %q: passed with class %q and exit code %d contradicts itself", r.Task, r.Class, r.ExitCode)
 	case r.Class == ClassBaseline && (r.Status != Failed || r.Baseline == nil || r.Baseline.Finding == ""):
-		return fmt.Errorf("task %q: the class is baseline, but the status is %q and \"baseline\" must say what was found on base", r.Task, r.Status)
+		return fmt.Errorf("task %q: the class is baseline, but the status is %q and \"baseline\" must say what was found "+
+			"on base", r.Task, r.Status)
 	case r.Attempts < len(r.Before)+1 && len(r.Before) > 0:
-		return fmt.Errorf("task %q: it has %d attempts and tells of %d before the last one", r.Task, r.Attempts, len(r.Before))
-	case r.Flaky != nil && (r.Flaky.Failures < 0 || r.Flaky.Failures > r.Flaky.Runs || r.Flaky.LastSeen.Before(r.Flaky.FirstSeen)):
+		return fmt.Errorf("task %q: it has %d attempts and tells of %d before the last one", r.Task, r.Attempts,
+			len(r.Before))
+	case r.Flaky != nil && (r.Flaky.Failures < 0 || r.Flaky.Failures > r.Flaky.Runs ||
+		r.Flaky.LastSeen.Before(r.Flaky.FirstSeen)):
 		return fmt.Errorf("task %q: what flaky says contradicts itself", r.Task)
 	case r.Unavailable != "" && r.Status != NotRun:
 		return fmt.Errorf("task %q: its target is unavailable, but the status is %q", r.Task, r.Status)
-	case r.Waited < 0 || r.TargetWait < 0 || slices.ContainsFunc(r.Spans, func(s Span) bool { return s.Started < 0 || s.Seconds < 0 }):
+	case r.Waited < 0 || r.TargetWait < 0 || slices.ContainsFunc(r.Spans, func(s Span) bool {
+		return s.Started < 0 || s.Seconds < 0
+	}):
 		return fmt.Errorf("task %q: a time in waited_seconds, target_wait_seconds or spans is negative", r.Task)
 	}
 	return r.checkFindings()

@@ -79,13 +79,16 @@ func TestMergeResultsRefuses(t *testing.T) {
 
 func TestResultsReadAndWrite(t *testing.T) {
 	want := part(threeTasks(t), "a", "b")
-	want.Results[1] = plan.Result{Task: "b", Status: plan.Failed, Class: plan.ClassTask, Reason: "exit code 3", ExitCode: 3,
-		Seconds: 3.2, Attempts: 1, Log: "logs/b.log", Tail: "<b>",
+	want.Results[1] = plan.Result{Task: "b", Status: plan.Failed, Class: plan.ClassTask, Reason: "exit code 3",
+		ExitCode: 3,
+		Seconds:  3.2, Attempts: 1, Log: "logs/b.log", Tail: "<b>",
 		Waited: 1.5, Spans: []plan.Span{{Started: 1.5, Seconds: 1}, {Started: 4, Seconds: 2.2}}}
 	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
-	want.Results[1].Attempts, want.Results[1].Before = 2, []plan.Attempt{{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 1s", Log: "logs/b.log"}}
+	want.Results[1].Attempts, want.Results[1].Before = 2,
+		[]plan.Attempt{{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 1s", Log: "logs/b.log"}}
 	want.Results[1].Flaky = &plan.Flaky{FirstSeen: at, LastSeen: at, Failures: 1, Runs: 2, Rate: 0.5}
-	want.Results[1].Class, want.Results[1].Baseline = plan.ClassBaseline, &plan.Baseline{Finding: "fails the same way on base", Since: &at, Seconds: 1, Log: "logs/base/b.log"}
+	want.Results[1].Class, want.Results[1].Baseline = plan.ClassBaseline,
+		&plan.Baseline{Finding: "fails the same way on base", Since: &at, Seconds: 1, Log: "logs/base/b.log"}
 	var out bytes.Buffer
 	if err := plan.WriteResults(&out, want); err != nil {
 		t.Fatal(err)
@@ -109,18 +112,23 @@ func TestReadResultsRefuses(t *testing.T) {
 		"class":         {head + `{"task":"a","status":"failed","class":"bad"}]}`, `class is "bad"`},
 		"contradiction": {head + `{"task":"a","status":"passed","exit_code":3}]}`, "contradicts itself"},
 		"no finding":    {head + `{"task":"a","status":"failed","class":"baseline"}]}`, `"baseline" must say what was found`},
-		"not failed":    {head + `{"task":"a","status":"timed_out","class":"baseline","baseline":{"finding":"x"}}]}`, `the status is "timed_out"`},
-		"attempts":      {head + `{"task":"a","status":"passed","attempts":1,"before":[{"status":"failed"}]}]}`, "1 attempts and tells of 1 before"},
-		"flaky":         {head + `{"task":"a","status":"passed","flaky":{"failures":3,"runs":2}}]}`, "what flaky says contradicts itself"},
-		"unavailable":   {head + `{"task":"a","status":"failed","unavailable":"aws/x"}]}`, "its target is unavailable, but the status is"},
-		"waited":        {head + `{"task":"a","status":"passed","waited_seconds":-1}]}`, "is negative"},
-		"target wait":   {head + `{"task":"a","status":"passed","target_wait_seconds":-1}]}`, "is negative"},
-		"started":       {head + `{"task":"a","status":"passed","spans":[{"started_seconds":-1}]}]}`, "is negative"},
-		"took":          {head + `{"task":"a","status":"passed","spans":[{},{"seconds":-1}]}]}`, "is negative"},
+		"not failed": {head + `{"task":"a","status":"timed_out","class":"baseline","baseline":{"finding":"x"}}]}`,
+			`the status is "timed_out"`},
+		"attempts": {head + `{"task":"a","status":"passed","attempts":1,"before":[{"status":"failed"}]}]}`,
+			"1 attempts and tells of 1 before"},
+		"flaky": {head + `{"task":"a","status":"passed","flaky":{"failures":3,"runs":2}}]}`,
+			"what flaky says contradicts itself"},
+		"unavailable": {head + `{"task":"a","status":"failed","unavailable":"aws/x"}]}`,
+			"its target is unavailable, but the status is"},
+		"waited":      {head + `{"task":"a","status":"passed","waited_seconds":-1}]}`, "is negative"},
+		"target wait": {head + `{"task":"a","status":"passed","target_wait_seconds":-1}]}`, "is negative"},
+		"started":     {head + `{"task":"a","status":"passed","spans":[{"started_seconds":-1}]}]}`, "is negative"},
+		"took":        {head + `{"task":"a","status":"passed","spans":[{},{"seconds":-1}]}]}`, "is negative"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, err := plan.ReadResults(strings.NewReader(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := plan.ReadResults(strings.NewReader(test.text)); err == nil ||
+				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}
 		})

@@ -51,7 +51,8 @@ func TestPartition(t *testing.T) {
 		{"no tasks", nil, 2, []string{"0: ", "0: "}},
 		{"no parts", work(0, 1), 0, []string{"0: 0a"}},
 		{"parts of one order each", slices.Concat(work(7, 1, 1), work(-1, 1, 1)), 2, []string{"-1: -1a -1b", "7: 7a 7b"}},
-		{"by work", slices.Concat(work(1, 1, 1, 1), work(2, 30, 30, 30)), 4, []string{"1: 1a 1b 1c", "2: 2a", "2: 2b", "2: 2c"}},
+		{"by work", slices.Concat(work(1, 1, 1, 1), work(2, 30, 30, 30)), 4,
+			[]string{"1: 1a 1b 1c", "2: 2a", "2: 2b", "2: 2c"}},
 		{"equal work however it is added", slices.Concat(work(1, .3, .2, .1), work(2, .1, .2, .3)), 3,
 			[]string{"1: 1a", "1: 1b 1c", "2: 2a 2b 2c"}},
 		{"none in vain", slices.Concat(work(1, 900), work(2, 1, 1)), 3, []string{"1: 1a", "2: 2a", "2: 2b"}},
@@ -167,7 +168,8 @@ func TestFraction(t *testing.T) {
 	tests := map[string]string{
 		"": "is no part", "1": "is no part", "1/2/3": "is no part", "-1/2": "is no part", "+1/2": "is no part",
 		"1 /2": "is no part", "01/2": "is no part", "1/2\n": "is no part", "9999999999/9999999999": "is no part",
-		"½": "is no part", "0/2": "no part 0 of 2", "3/2": "no part 3 of 2", "1/0": "not into 0", "1/100001": "not into 100001",
+		"½": "is no part", "0/2": "no part 0 of 2", "3/2": "no part 3 of 2", "1/0": "not into 0",
+		"1/100001": "not into 100001",
 	}
 	for bad, want := range tests {
 		f := plan.Fraction{Part: 1, Of: 2}
@@ -218,7 +220,8 @@ func FuzzFraction(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		var part plan.Fraction
-		if err := part.Set(s); err == nil && (part.String() != s || part.Part < 1 || part.Part > part.Of || part.Of > plan.MaxParts) {
+		if err := part.Set(s); err == nil && (part.String() != s || part.Part < 1 || part.Part > part.Of ||
+			part.Of > plan.MaxParts) {
 			t.Errorf("%q is taken as %+v", s, part)
 		}
 	})

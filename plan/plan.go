@@ -110,20 +110,23 @@ type Decision struct {
 // Evidence holds the facts that a decision rests on. Fields that do not apply are
 // empty.
 type Evidence struct {
-	Definition []string          `json:"definition,omitempty"` // paths of its definition, base before head when they differ
-	Fields     []string          `json:"fields,omitempty"`     // fields of its definition that changed
-	Allowed    int               `json:"allowed,omitempty"`    // how many schemas it may read
-	Schemas    []string          `json:"schemas,omitempty"`    // changed schemas it is allowed to read, or that its queries read
-	Paths      []string          `json:"paths,omitempty"`      // changed files that matter to it (at most 20)
-	Rule       string            `json:"rule,omitempty"`       // the paths rule that selected it
-	Queries    []QueryDifference `json:"queries,omitempty"`    // its queries, each with the result of the comparison
-	Traces     []TraceProof      `json:"traces,omitempty"`     // its traces (at most 20)
-	State      *State            `json:"state,omitempty"`      // both desired states, digested
-	Keys       []string          `json:"keys,omitempty"`       // affected shard keys
-	Doubts     []string          `json:"doubts,omitempty"`     // facts that could not be proven, so that it runs
-	Reused     int               `json:"reused,omitempty"`     // how many tasks are left out because they passed with the same inputs
-	Passed     []Earlier         `json:"passed,omitempty"`     // these tasks (at most 20, or all if effects are looked for)
-	Edited     []string          `json:"edited,omitempty"`     // edits of head to the rules for it (at most 20), so that it runs
+	// paths of its definition, base before head when they differ
+	Definition []string `json:"definition,omitempty"`
+	Fields     []string `json:"fields,omitempty"`  // fields of its definition that changed
+	Allowed    int      `json:"allowed,omitempty"` // how many schemas it may read
+	// changed schemas it is allowed to read, or that its queries read
+	Schemas []string          `json:"schemas,omitempty"`
+	Paths   []string          `json:"paths,omitempty"`   // changed files that matter to it (at most 20)
+	Rule    string            `json:"rule,omitempty"`    // the paths rule that selected it
+	Queries []QueryDifference `json:"queries,omitempty"` // its queries, each with the result of the comparison
+	Traces  []TraceProof      `json:"traces,omitempty"`  // its traces (at most 20)
+	State   *State            `json:"state,omitempty"`   // both desired states, digested
+	Keys    []string          `json:"keys,omitempty"`    // affected shard keys
+	Doubts  []string          `json:"doubts,omitempty"`  // facts that could not be proven, so that it runs
+	// how many tasks are left out because they passed with the same inputs
+	Reused int       `json:"reused,omitempty"`
+	Passed []Earlier `json:"passed,omitempty"` // these tasks (at most 20, or all if effects are looked for)
+	Edited []string  `json:"edited,omitempty"` // edits of head to the rules for it (at most 20), so that it runs
 }
 
 // A QueryDifference is one declared query, with the result of comparing its answers.
@@ -164,20 +167,26 @@ type State struct {
 
 // A Task is one dry-run.
 type Task struct {
-	ID              string   `json:"id"`
-	Integration     string   `json:"integration"`
-	Shard           string   `json:"shard,omitempty"`
-	Static          Fraction `json:"static,omitzero"`       // which static shard of the shard; zero for all of them
-	Argv            []string `json:"argv"`                  // with placeholders such as {config}, which the runner fills in
-	When            []string `json:"when,omitempty"`        // the conditions of its definition that hold, by their names in pr_check
-	Native          bool     `json:"native,omitempty"`      // a native integration: run in the runner itself, argv is empty
-	NewCommand      bool     `json:"new_command,omitempty"` // it runs the command that head gives the integration, beside base's
-	Blocked         string   `json:"blocked,omitempty"`     // why it cannot be started; it is reported as not run and fails the check
-	Order           int      `json:"order"`
-	Timeout         string   `json:"timeout"`                        // as time.Duration prints it
-	EstimateSeconds float64  `json:"estimate_seconds,omitempty"`     // half of the runs took no longer
-	EstimateP90     float64  `json:"estimate_p90_seconds,omitempty"` // nine tenths of them did not
-	Memory          int64    `json:"memory_bytes,omitempty"`         // memory that it needs, as the settings say
-	Command         string   `json:"command,omitempty"`              // "sha256:…" of everything that decides how it is started
-	Inputs          string   `json:"inputs"`                         // "sha256:…" of everything that decides what it does
+	ID          string   `json:"id"`
+	Integration string   `json:"integration"`
+	Shard       string   `json:"shard,omitempty"`
+	Static      Fraction `json:"static,omitzero"` // which static shard of the shard; zero for all of them
+	// with placeholders such as {config}, which the runner fills in
+	Argv []string `json:"argv"`
+	// the conditions of its definition that hold, by their names in pr_check
+	When []string `json:"when,omitempty"`
+	// a native integration: run in the runner itself, argv is empty
+	Native bool `json:"native,omitempty"`
+	// it runs the command that head gives the integration, beside base's
+	NewCommand bool `json:"new_command,omitempty"`
+	// why it cannot be started; it is reported as not run and fails the check
+	Blocked         string  `json:"blocked,omitempty"`
+	Order           int     `json:"order"`
+	Timeout         string  `json:"timeout"`                        // as time.Duration prints it
+	EstimateSeconds float64 `json:"estimate_seconds,omitempty"`     // half of the runs took no longer
+	EstimateP90     float64 `json:"estimate_p90_seconds,omitempty"` // nine tenths of them did not
+	Memory          int64   `json:"memory_bytes,omitempty"`         // memory that it needs, as the settings say
+	// "sha256:…" of everything that decides how it is started
+	Command string `json:"command,omitempty"`
+	Inputs  string `json:"inputs"` // "sha256:…" of everything that decides what it does
 }

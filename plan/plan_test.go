@@ -150,14 +150,16 @@ func TestSealRefuses(t *testing.T) {
 		"listed twice": {func(p *plan.Plan) {
 			p.Integrations[1].Tasks = []string{"tf-users/app-sre", "tf-users/app-sre"}
 		}, "listed twice"},
-		"foreign task":  {func(p *plan.Plan) { p.Tasks[0].Integration = "dns" }, `belongs to integration "dns"`},
-		"unlisted task": {func(p *plan.Plan) { p.Integrations = p.Integrations[:1] }, `no decision for integration "tf-users" lists it`},
-		"same id":       {func(p *plan.Plan) { p.Tasks = append(p.Tasks, p.Tasks[0]) }, "is taken"},
-		"no id":         {func(p *plan.Plan) { p.Tasks[0].ID = "" }, "tasks[0]: the id is empty"},
-		"timeout word":  {func(p *plan.Plan) { p.Tasks[0].Timeout = "soon" }, "is not a duration"},
-		"timeout zero":  {func(p *plan.Plan) { p.Tasks[0].Timeout = "0s" }, "is not positive"},
-		"no argv":       {func(p *plan.Plan) { p.Tasks[0].Argv = nil }, "argv is empty"},
-		"no program":    {func(p *plan.Plan) { p.Tasks[0].Argv = []string{""} }, "no program"},
+		"foreign task": {func(p *plan.Plan) { p.Tasks[0].Integration = "dns" }, `belongs to integration "dns"`},
+		"unlisted task": {func(p *plan.Plan) {
+			p.Integrations = p.Integrations[:1]
+		}, `no decision for integration "tf-users" lists it`},
+		"same id":      {func(p *plan.Plan) { p.Tasks = append(p.Tasks, p.Tasks[0]) }, "is taken"},
+		"no id":        {func(p *plan.Plan) { p.Tasks[0].ID = "" }, "tasks[0]: the id is empty"},
+		"timeout word": {func(p *plan.Plan) { p.Tasks[0].Timeout = "soon" }, "is not a duration"},
+		"timeout zero": {func(p *plan.Plan) { p.Tasks[0].Timeout = "0s" }, "is not positive"},
+		"no argv":      {func(p *plan.Plan) { p.Tasks[0].Argv = nil }, "argv is empty"},
+		"no program":   {func(p *plan.Plan) { p.Tasks[0].Argv = []string{""} }, "no program"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -250,7 +252,8 @@ func FuzzRead(f *testing.F) {
 	whole := written(f, sealed(f))
 	f.Add(uint16(0), uint16(0), "")
 	f.Add(uint16(0), uint16(math.MaxUint16), `{"version":"prcheck/v1","digest":"sha256:","later":[1.50,{"a":null}]}`)
-	f.Add(uint16(0), uint16(math.MaxUint16), `{"version":"prcheck/v1","plan":"x","results":[{"task":"a","status":"passed"}]}`)
+	f.Add(uint16(0), uint16(math.MaxUint16),
+		`{"version":"prcheck/v1","plan":"x","results":[{"task":"a","status":"passed"}]}`)
 	f.Fuzz(func(t *testing.T, at, size uint16, text string) {
 		from := min(int(at), len(whole))
 		text = whole[:from] + text + whole[min(from+int(size), len(whole)):]

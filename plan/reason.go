@@ -33,32 +33,35 @@ const (
 	CodeDefinitionChanged Code = "definition_changed"   // Names: the changed fields of its definition
 	CodeRulesEdited       Code = "rules_edited"         // Names: the edits of head to the rules for it
 	CodeAlwaysRun         Code = "always_run"           // its pr_check says so
-	CodeDistrusted        Code = "distrusted"           // Names: the rung that an audit found to be wrong about it; Text: when
+	// Names: the rung that an audit found to be wrong about it; Text: when
+	CodeDistrusted Code = "distrusted"
 )
 
 // The codes of the rung schema.
 const (
-	CodePathsRule          Code = "paths_rule"              // Text: the rule and the path that it covers
-	CodeAllowedFileChanged Code = "allowed_file_changed"    // Names: the changed files that it may read
-	CodeDependsOnFile      Code = "depends_on_changed_file" // Names: changed files of other schemas on which its answers depend
-	CodeTypesChanged       Code = "types_changed"           // Names: the changed JSON schemas and GraphQL types
-	CodeResourceChanged    Code = "resource_changed"        // Names: changed resources that it may read
-	CodeNotEnforced        Code = "schemas_not_enforced"    // no_validate_schemas lets it read anything
-	CodeOnlyMetadata       Code = "only_metadata_changed"   // no change is one of content
-	CodeNoSchemas          Code = "no_allowed_schemas"      // its definition allows no schema
-	CodeNoAllowedFile      Code = "no_allowed_file_changed" // Names, Count: the schemas that it may read
+	CodePathsRule          Code = "paths_rule"           // Text: the rule and the path that it covers
+	CodeAllowedFileChanged Code = "allowed_file_changed" // Names: the changed files that it may read
+	// Names: changed files of other schemas on which its answers depend
+	CodeDependsOnFile   Code = "depends_on_changed_file"
+	CodeTypesChanged    Code = "types_changed"           // Names: the changed JSON schemas and GraphQL types
+	CodeResourceChanged Code = "resource_changed"        // Names: changed resources that it may read
+	CodeNotEnforced     Code = "schemas_not_enforced"    // no_validate_schemas lets it read anything
+	CodeOnlyMetadata    Code = "only_metadata_changed"   // no change is one of content
+	CodeNoSchemas       Code = "no_allowed_schemas"      // its definition allows no schema
+	CodeNoAllowedFile   Code = "no_allowed_file_changed" // Names, Count: the schemas that it may read
 )
 
 // The codes of the rungs fields, state and shards, by desired states.
 const (
-	CodeNoReadField    Code = "no_read_field_changed"   // its queries read no field that changed
-	CodeStateUnproven  Code = "state_not_proven"        // Text: the first doubt about its desired state
-	CodeSameState      Code = "same_state"              // its desired state is the same on both sides
-	CodeStateDiffers   Code = "state_differs"           // its desired state differs, and it has no shards
-	CodeNotByShard     Code = "difference_not_by_shard" // Text: why the difference is not that of single shards
-	CodeTooManyShards  Code = "too_many_shards"         // Count: affected shards; Of: the largest number run singly
-	CodeShardsDiffer   Code = "shards_differ"           // Names: the affected shards
-	CodeForbiddenReads Code = "reads_not_allowed"       // a doubt: its queries read files of schemas that its definition does not allow
+	CodeNoReadField   Code = "no_read_field_changed"   // its queries read no field that changed
+	CodeStateUnproven Code = "state_not_proven"        // Text: the first doubt about its desired state
+	CodeSameState     Code = "same_state"              // its desired state is the same on both sides
+	CodeStateDiffers  Code = "state_differs"           // its desired state differs, and it has no shards
+	CodeNotByShard    Code = "difference_not_by_shard" // Text: why the difference is not that of single shards
+	CodeTooManyShards Code = "too_many_shards"         // Count: affected shards; Of: the largest number run singly
+	CodeShardsDiffer  Code = "shards_differ"           // Names: the affected shards
+	// a doubt: its queries read files of schemas that its definition does not allow
+	CodeForbiddenReads Code = "reads_not_allowed"
 )
 
 // The codes of the rungs state and shards, by traces.

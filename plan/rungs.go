@@ -42,7 +42,8 @@ var rungs = []rungText{
 	{
 		RungFields, "do its queries read a field that changed?",
 		"they ask for nothing that changed",
-		"Files that it may read changed, but each of its queries gets the same answers on both sides: no changed field can be in one.",
+		"Files that it may read changed, but each of its queries gets the same answers on both sides: no changed field can " +
+			"be in one.",
 		"answers its queries as a whole on both sides",
 	},
 	{

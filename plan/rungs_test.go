@@ -18,14 +18,16 @@ func TestRungs(t *testing.T) {
 	}
 	seen := map[string]plan.Rung{}
 	for _, r := range plan.Rungs() {
-		for _, text := range []func(plan.Rung) string{plan.Rung.Question, plan.Rung.Skipped, plan.Rung.RulesOut, plan.Rung.Replayed} {
+		for _, text := range []func(plan.Rung) string{plan.Rung.Question, plan.Rung.Skipped, plan.Rung.RulesOut,
+			plan.Rung.Replayed} {
 			said := text(r)
 			if other, isThere := seen[said]; isThere || strings.TrimSpace(said) == "" {
 				t.Errorf("rung %s says %q, as does %q", r, said, other)
 			}
 			seen[said] = r
 		}
-		if row := fmt.Sprintf("| %s | %s | %s | %s |\n", r, r.Question(), r.Skipped(), r.Replayed()); !strings.Contains(string(page), row) {
+		if row := fmt.Sprintf("| %s | %s | %s | %s |\n", r, r.Question(), r.Skipped(),
+			r.Replayed()); !strings.Contains(string(page), row) {
 			t.Errorf("docs/how-it-works.md has no row %q", row)
 		}
 	}

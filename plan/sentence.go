@@ -34,7 +34,8 @@ var sentences = map[Code]string{
 	CodeRulesEdited:       "head edits a rule or a file that it uses ({first})",
 	CodeAlwaysRun:         "its pr_check says always_run",
 
-	CodeDistrusted: "an audit found that the rung {first} was wrong about it ({text}); planner confirm lets the rung count again",
+	CodeDistrusted: "an audit found that the rung {first} was wrong about it ({text}); planner confirm lets the rung " +
+		"count again",
 
 	// schema
 	CodePathsRule:          "a paths rule names it: {text}",
@@ -42,10 +43,11 @@ var sentences = map[Code]string{
 	CodeDependsOnFile:      "{first} changed, and its answers depend on such files although its schemas do not allow them",
 	CodeTypesChanged:       "{first} changed, and without queries nothing shows that it is not concerned",
 	CodeResourceChanged:    "resource {first} changed, and nothing shows that it does not read it",
-	CodeNotEnforced:        "its schemas are not enforced (no_validate_schemas), so they do not show that it is not concerned",
-	CodeOnlyMetadata:       "nothing but metadata changed",
-	CodeNoSchemas:          "it may read no schema at all",
-	CodeNoAllowedFile:      "no changed file has one of the {count} schemas it may read",
+	CodeNotEnforced: "its schemas are not enforced (no_validate_schemas), so they do not show that it is not " +
+		"concerned",
+	CodeOnlyMetadata:  "nothing but metadata changed",
+	CodeNoSchemas:     "it may read no schema at all",
+	CodeNoAllowedFile: "no changed file has one of the {count} schemas it may read",
 
 	// fields
 	CodeNoReadField: "its queries read no field that changed",
@@ -62,9 +64,10 @@ var sentences = map[Code]string{
 	CodeShardsDiffer:  "its desired state differs for {keys} only",
 
 	// state and shards, by traces
-	CodeSameAnswers:      "head answers all that it asked when it last passed as it did then",
-	CodeSameQueries:      "base and head answer all its recorded queries alike",
-	CodeAllShardsProven:  "for each of its {count} shards, head answers all that it asked when it last passed as it did then",
+	CodeSameAnswers: "head answers all that it asked when it last passed as it did then",
+	CodeSameQueries: "base and head answer all its recorded queries alike",
+	CodeAllShardsProven: "for each of its {count} shards, head answers all that it asked when it last passed as it " +
+		"did then",
 	CodeSomeShardsProven: "traces prove that {count} of its {of} shards need not run",
 	CodeNoTrace:          "no trace of a run that passed is there",
 	CodeTraceUnproven:    "its trace proves nothing: {text}",
@@ -101,18 +104,22 @@ var sentences = map[Code]string{
 	CodeIndivisible:      "not fanned out: {text}",
 
 	// why a task cannot be started
-	CodeNoExec:              "no exec in prcheck.yaml says how to start it",
-	CodeUntrustedDefinition: "only head defines it, so it has no trusted command; merge its definition first, or set trust.new_integrations",
-	CodeUntrustedCheck:      "only head gives it a pr_check, so it has no trusted command; merge its definition first, or set trust.new_integrations",
-	CodeUnsafeDefinition:    "only head defines it, and its name is not one to put into a command",
-	CodeUnsafeCheck:         "only head gives it a pr_check, and its name is not one to put into a command",
-	CodeUnsafeCommand:       "only head defines it, and its pr_check.cmd begins with {quoted}, which is not the name of a command",
-	CodeUntrustedImage:      "only head defines it, and it names an image of its own, which nobody has trusted yet",
-	CodeInvalidImage:        "its pr_check.imageRef {quoted} is not the tag of an image",
-	CodeInvalidShardImage:   "the imageRef {quoted} of its shard in managed is not the tag of an image",
-	CodeNoProgram:           "its pr_check.cmd names no program",
-	CodeNotWords:            "its pr_check.cmd is not a plain list of words: {text}; no shell runs it, so quote what is meant as it is",
-	CodeUnlistedVariable:    "its pr_check.cmd uses ${first}, which exec.variables of prcheck.yaml does not list",
+	CodeNoExec: "no exec in prcheck.yaml says how to start it",
+	CodeUntrustedDefinition: "only head defines it, so it has no trusted command; merge its definition first, or set " +
+		"trust.new_integrations",
+	CodeUntrustedCheck: "only head gives it a pr_check, so it has no trusted command; merge its definition first, or " +
+		"set trust.new_integrations",
+	CodeUnsafeDefinition: "only head defines it, and its name is not one to put into a command",
+	CodeUnsafeCheck:      "only head gives it a pr_check, and its name is not one to put into a command",
+	CodeUnsafeCommand: "only head defines it, and its pr_check.cmd begins with {quoted}, which is not the name of a " +
+		"command",
+	CodeUntrustedImage:    "only head defines it, and it names an image of its own, which nobody has trusted yet",
+	CodeInvalidImage:      "its pr_check.imageRef {quoted} is not the tag of an image",
+	CodeInvalidShardImage: "the imageRef {quoted} of its shard in managed is not the tag of an image",
+	CodeNoProgram:         "its pr_check.cmd names no program",
+	CodeNotWords: "its pr_check.cmd is not a plain list of words: {text}; no shell runs it, so quote what is " +
+		"meant as it is",
+	CodeUnlistedVariable: "its pr_check.cmd uses ${first}, which exec.variables of prcheck.yaml does not list",
 }
 
 // singular has the sentences that are worded otherwise when the count is one.

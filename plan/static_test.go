@@ -31,7 +31,8 @@ func TestLabel(t *testing.T) {
 		}
 		var got struct{ Static json.RawMessage }
 		var again plan.Task
-		if json.Unmarshal(raw, &got) != nil || string(got.Static) != c.json || json.Unmarshal(raw, &again) != nil || again.Static != c.task.Static {
+		if json.Unmarshal(raw, &got) != nil || string(got.Static) != c.json || json.Unmarshal(raw, &again) != nil ||
+			again.Static != c.task.Static {
 			t.Errorf("%s: got %s, and read again %+v", c.label, raw, again.Static)
 		}
 	}

@@ -8,13 +8,15 @@ import (
 )
 
 func onBase(tail string) plan.Result {
-	return plan.Result{Status: plan.Failed, Class: plan.ClassBaseline, ExitCode: 1, Tail: tail, Baseline: &plan.Baseline{Finding: "fails the same way on base"}}
+	return plan.Result{Status: plan.Failed, Class: plan.ClassBaseline, ExitCode: 1, Tail: tail,
+		Baseline: &plan.Baseline{Finding: "fails the same way on base"}}
 }
 
 func TestVerdict(t *testing.T) {
 	passed := plan.Result{Status: plan.Passed}
 	failed := plan.Result{Status: plan.Failed, Class: plan.ClassTask, ExitCode: 1}
-	short := plan.Result{Status: plan.NotRun, Class: plan.ClassEnvironment, Reason: "could not be started: too many open files"}
+	short := plan.Result{Status: plan.NotRun, Class: plan.ClassEnvironment,
+		Reason: "could not be started: too many open files"}
 	const whole, part = "", "1/2"
 	for _, c := range []struct {
 		name    string
@@ -32,12 +34,14 @@ func TestVerdict(t *testing.T) {
 		{"two are, of a part", part, 0, []plan.Result{onBase("x"), onBase("y")}, plan.VerdictPassed},
 		{"two are, of a part that is the whole", "1/1", 0, []plan.Result{onBase("x"), onBase("y")}, plan.VerdictNotChecked},
 		{"two are, and one failed", whole, 0, []plan.Result{onBase("x"), onBase("y"), failed}, plan.VerdictFailed},
-		{"two are, and one was not run", whole, 0, []plan.Result{onBase("x"), onBase("y"), {Status: plan.NotRun}}, plan.VerdictFailed},
+		{"two are, and one was not run", whole, 0, []plan.Result{onBase("x"), onBase("y"), {Status: plan.NotRun}},
+			plan.VerdictFailed},
 		{"a shortage", whole, 0, []plan.Result{passed, short}, plan.VerdictNotChecked},
 		{"a shortage of a part", part, 0, []plan.Result{passed, short}, plan.VerdictNotChecked},
 		{"a shortage and a failure", whole, 0, []plan.Result{failed, short}, plan.VerdictFailed},
 		{"two are, and others passed before", whole, 12, []plan.Result{onBase("x"), onBase("y")}, plan.VerdictPassed},
-		{"two are, one failed, and others passed before", whole, 12, []plan.Result{onBase("x"), onBase("y"), failed}, plan.VerdictFailed},
+		{"two are, one failed, and others passed before", whole, 12, []plan.Result{onBase("x"), onBase("y"), failed},
+			plan.VerdictFailed},
 		{"a shortage, and others passed before", whole, 12, []plan.Result{passed, short}, plan.VerdictNotChecked},
 	} {
 		rs := plan.Results{Results: c.results, Reused: c.reused}
@@ -59,11 +63,15 @@ func TestVerdict(t *testing.T) {
 func TestWhyNotChecked(t *testing.T) {
 	const broken = "no task passed, and 2 fail the same way on base"
 	for _, c := range []struct{ a, b, want string }{
-		{"a\nModuleNotFoundError: No module named 'x'\n", "b\nModuleNotFoundError: No module named 'x'", broken + "; all of them say: ModuleNotFoundError: No module named 'x'"},
-		{"Traceback (most recent call last):\n  File a\nKeyError: a", "Traceback (most recent call last):\n  File b\nKeyError: b", broken},
-		{"[2026-11-22 10:00:00] [ERROR] login to https://vault refused\nbye a", "[2026-11-22 10:00:05] [ERROR] login to https://vault refused\nbye b",
+		{"a\nModuleNotFoundError: No module named 'x'\n", "b\nModuleNotFoundError: No module named 'x'",
+			broken + "; all of them say: ModuleNotFoundError: No module named 'x'"},
+		{"Traceback (most recent call last):\n  File a\nKeyError: a",
+			"Traceback (most recent call last):\n  File b\nKeyError: b", broken},
+		{"[2026-11-22 10:00:00] [ERROR] login to https://vault refused\nbye a",
+			"[2026-11-22 10:00:05] [ERROR] login to https://vault refused\nbye b",
 			broken + "; all of them say: [ERROR] login to https://vault refused"},
-		{"cannot reach 127.0.0.1:4001", "cannot reach 127.0.0.1:4002", broken + "; all of them say: cannot reach 127.0.0.1:4001"},
+		{"cannot reach 127.0.0.1:4001", "cannot reach 127.0.0.1:4002",
+			broken + "; all of them say: cannot reach 127.0.0.1:4001"},
 		{"a", "b", broken},
 		{"", "", broken},
 		{strings.Repeat("é", 300), strings.Repeat("é", 300), broken + "; all of them say: " + strings.Repeat("é", 200) + "…"},
@@ -73,8 +81,10 @@ func TestWhyNotChecked(t *testing.T) {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
-	rs := plan.Results{Results: []plan.Result{{Status: plan.Passed}, {Status: plan.NotRun, Class: plan.ClassEnvironment, Reason: "could not be started: fork"}}}
-	if got, want := rs.WhyNotChecked(), "1 of 2 tasks could not be checked on this machine; all of them say: could not be started: fork"; got != want {
+	rs := plan.Results{Results: []plan.Result{{Status: plan.Passed}, {Status: plan.NotRun, Class: plan.ClassEnvironment,
+		Reason: "could not be started: fork"}}}
+	if got, want := rs.WhyNotChecked(),
+		"1 of 2 tasks could not be checked on this machine; all of them say: could not be started: fork"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

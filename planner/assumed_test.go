@@ -21,7 +21,8 @@ func TestAssumed(t *testing.T) {
 				then.Files = "read:then"
 			}
 			remembers("", &then)(in)
-			in.ProofFiles, in.Files = headFiles{map[string]string{"tool.py": "100644 1"}, []proof.FileRead{{Path: "tool.py", Found: "100644 1"}}}, theSame
+			in.ProofFiles, in.Files = headFiles{map[string]string{"tool.py": "100644 1"},
+				[]proof.FileRead{{Path: "tool.py", Found: "100644 1"}}}, theSame
 		}
 	}
 	unread := func(in *planner.Input) { in.Edits.Unread = func(string) bool { return true } }
@@ -37,17 +38,21 @@ func TestAssumed(t *testing.T) {
 	}{
 		{"queries", asks("", "names.graphql"), email, nil, nil},
 		{"another order", asks("", "roles.graphql"), retag("ops"), nil, []plan.Assumption{plan.AssumedOrder}},
-		{"another order, unread", asks("", "roles.graphql"), retag("ops"), unread, []plan.Assumption{plan.AssumedOrder, plan.AssumedReads}},
+		{"another order, unread", asks("", "roles.graphql"), retag("ops"), unread,
+			[]plan.Assumption{plan.AssumedOrder, plan.AssumedReads}},
 		{"one shard", byAccount(""), resize, nil, nil},
 		{"one shard, and another order in it", byAccount(""), then(resize, retag("ops")), nil, nil},
-		{"one shard, and another order in one that is left out", byAccount(""), then(resize, retag("dev")), nil, []plan.Assumption{plan.AssumedOrder}},
+		{"one shard, and another order in one that is left out", byAccount(""), then(resize, retag("dev")), nil,
+			[]plan.Assumption{plan.AssumedOrder}},
 		{"the order counts", asks(", list_order: significant", "names.graphql"), email, nil, nil},
-		{"the order counts, unread", asks(", list_order: significant", "names.graphql"), email, unread, []plan.Assumption{plan.AssumedReads}},
+		{"the order counts, unread", asks(", list_order: significant", "names.graphql"), email, unread,
+			[]plan.Assumption{plan.AssumedReads}},
 		{"its schemas", exec, elsewhere, nil, []plan.Assumption{plan.AssumedSchemas}},
 		{"its schemas, unread", exec, elsewhere, unread, []plan.Assumption{plan.AssumedSchemas, plan.AssumedReads}},
 		{"its schemas are strict", exec + "integrations: {it: {schemas: strict}}\n", elsewhere, nil, nil},
 		{"a recorded trace", whole, email, byTrace("read"), nil},
-		{"a trace that nobody recorded", whole + environment, email, byTrace(""), []plan.Assumption{plan.AssumedRuns, plan.AssumedEnvironment}},
+		{"a trace that nobody recorded", whole + environment, email, byTrace(""),
+			[]plan.Assumption{plan.AssumedRuns, plan.AssumedEnvironment}},
 		{"it runs", whole, email, nil, nil},
 	} {
 		m := mutant{settings: tt.settings, change: tt.change, given: tt.given}

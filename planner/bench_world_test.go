@@ -73,22 +73,29 @@ func (f *fleet) some(n int, paths []string) list {
 func secret(path string) object { return object{"path": path, "field": "token"} }
 
 func (f *fleet) account(i int) object {
-	return object{"$schema": "/aws/account-1.yml", "labels": object{}, "name": fmt.Sprintf("acct-%d", i), "uid": fmt.Sprint(100000000000 + i),
-		"description": f.words(6), "consoleUrl": fmt.Sprintf("https://%d.signin.example.com/console", i), "automationToken": secret("aws/config"),
-		"accountOwners": list{object{"name": f.words(2), "email": "owner@example.com"}}}
+	return object{"$schema": "/aws/account-1.yml", "labels": object{}, "name": fmt.Sprintf("acct-%d", i),
+		"uid":         fmt.Sprint(100000000000 + i),
+		"description": f.words(6), "consoleUrl": fmt.Sprintf("https://%d.signin.example.com/console", i),
+		"automationToken": secret("aws/config"),
+		"accountOwners":   list{object{"name": f.words(2), "email": "owner@example.com"}}}
 }
 
 func (f *fleet) cluster(i int) object {
-	return object{"$schema": "/openshift/cluster-1.yml", "labels": object{}, "name": fmt.Sprintf("cl-%d", i), "description": f.words(6),
-		"serverUrl": fmt.Sprintf("https://api.cl-%d.example.com:6443", i), "consoleUrl": fmt.Sprintf("https://console.cl-%d.example.com", i),
-		"spec":    object{"version": fmt.Sprintf("4.%d.%d", f.IntN(8), f.IntN(40)), "region": "us-east-1", "multi_az": true, "account": f.one(f.accounts)},
+	return object{"$schema": "/openshift/cluster-1.yml", "labels": object{}, "name": fmt.Sprintf("cl-%d", i),
+		"description": f.words(6),
+		"serverUrl":   fmt.Sprintf("https://api.cl-%d.example.com:6443", i),
+		"consoleUrl":  fmt.Sprintf("https://console.cl-%d.example.com", i),
+		"spec": object{"version": fmt.Sprintf("4.%d.%d", f.IntN(8), f.IntN(40)), "region": "us-east-1",
+			"multi_az": true, "account": f.one(f.accounts)},
 		"network": object{"vpc": "10.0.0.0/16", "pod": "10.128.0.0/14"}, "automationToken": secret("cluster/token"),
 		"machinePools": list{object{"id": "worker", "instance_type": "m5.xlarge", "replicas": 3}}}
 }
 
 func (f *fleet) app(i int) object {
-	return object{"$schema": "/app-sre/app-1.yml", "labels": object{"service": f.words(1)}, "name": fmt.Sprintf("app-%d", i), "description": f.words(12),
-		"onboardingStatus": "OnBoarded", "sloDocs": list{f.words(3), f.words(3)}, "serviceOwners": list{object{"name": f.words(2), "email": "x@example.com"}}}
+	return object{"$schema": "/app-sre/app-1.yml", "labels": object{"service": f.words(1)},
+		"name": fmt.Sprintf("app-%d", i), "description": f.words(12),
+		"onboardingStatus": "OnBoarded", "sloDocs": list{f.words(3), f.words(3)},
+		"serviceOwners": list{object{"name": f.words(2), "email": "x@example.com"}}}
 }
 
 func (f *fleet) namespace(i int) object {
@@ -96,20 +103,26 @@ func (f *fleet) namespace(i int) object {
 	for r := range 3 {
 		var items list
 		for k := range 2 {
-			items = append(items, object{"provider": "rds", "identifier": fmt.Sprintf("db-%d-%d-%d", i, r, k), "defaults": "/terraform/rds-1.yml",
-				"output_resource_name": f.words(1), "overrides": object{"instance_class": "db.t3.small", "allocated_storage": f.IntN(500)},
+			items = append(items, object{"provider": "rds", "identifier": fmt.Sprintf("db-%d-%d-%d", i, r, k),
+				"defaults":             "/terraform/rds-1.yml",
+				"output_resource_name": f.words(1), "overrides": object{"instance_class": "db.t3.small",
+					"allocated_storage": f.IntN(500)},
 				"annotations": object{"owner": f.words(2)}})
 		}
 		needs = append(needs, object{"provider": "aws", "provisioner": f.one(f.accounts), "resources": items})
 	}
 	for range 8 {
-		resources = append(resources, object{"provider": "vault-secret", "path": "secrets/" + strings.ReplaceAll(f.words(3), " ", "/"),
-			"version": f.IntN(20), "labels": object{"team": f.words(1)}})
+		resources = append(resources,
+			object{"provider": "vault-secret", "path": "secrets/" + strings.ReplaceAll(f.words(3), " ", "/"),
+				"version": f.IntN(20), "labels": object{"team": f.words(1)}})
 	}
-	return object{"$schema": "/openshift/namespace-1.yml", "labels": object{}, "name": fmt.Sprintf("ns-%d", i), "description": f.words(10),
-		"app": f.one(f.apps), "cluster": f.one(f.clusters), "externalResources": needs, "openshiftResources": resources,
-		"managedRoles": true, "networkPoliciesAllow": list{object{"name": f.words(1)}, object{"name": f.words(1)}},
-		"limitRanges": object{"default": object{"cpu": "100m", "memory": "256Mi"}, "max": object{"cpu": "1", "memory": "1Gi"}}}
+	return object{"$schema": "/openshift/namespace-1.yml", "labels": object{}, "name": fmt.Sprintf("ns-%d", i),
+		"description": f.words(10),
+		"app":         f.one(f.apps), "cluster": f.one(f.clusters), "externalResources": needs,
+		"openshiftResources": resources,
+		"managedRoles":       true, "networkPoliciesAllow": list{object{"name": f.words(1)}, object{"name": f.words(1)}},
+		"limitRanges": object{"default": object{"cpu": "100m", "memory": "256Mi"},
+			"max": object{"cpu": "1", "memory": "1Gi"}}}
 }
 
 func (f *fleet) deployment(i int) object {
@@ -118,14 +131,17 @@ func (f *fleet) deployment(i int) object {
 		var targets list
 		for range 4 {
 			targets = append(targets, object{"namespace": f.one(f.namespaces), "ref": fmt.Sprintf("%040x", f.Uint64()),
-				"parameters": object{"REPLICAS": f.IntN(9), "LOG_LEVEL": "info", "IMAGE_TAG": f.words(1), "MEMORY_LIMIT": "512Mi", "REGION": f.words(1)},
-				"promotion":  object{"auto": true, "subscribe": list{f.words(2)}}})
+				"parameters": object{"REPLICAS": f.IntN(9), "LOG_LEVEL": "info", "IMAGE_TAG": f.words(1), "MEMORY_LIMIT": "512Mi",
+					"REGION": f.words(1)},
+				"promotion": object{"auto": true, "subscribe": list{f.words(2)}}})
 		}
 		templates = append(templates, object{"name": fmt.Sprintf("t-%d-%d", i, t), "path": "/openshift/template.yml",
 			"url": "https://git.example.com/" + f.words(1), "targets": targets, "parameters": object{"A": f.words(2)}})
 	}
-	return object{"$schema": "/app-sre/saas-file-2.yml", "labels": object{}, "name": fmt.Sprintf("saas-%d", i), "description": f.words(8),
-		"app": f.one(f.apps), "resourceTemplates": templates, "managedResourceTypes": list{"Deployment", "Service", "ConfigMap"}}
+	return object{"$schema": "/app-sre/saas-file-2.yml", "labels": object{}, "name": fmt.Sprintf("saas-%d", i),
+		"description": f.words(8),
+		"app":         f.one(f.apps), "resourceTemplates": templates, "managedResourceTypes": list{"Deployment", "Service",
+			"ConfigMap"}}
 }
 
 func (f *fleet) role(i int) object {
@@ -133,15 +149,18 @@ func (f *fleet) role(i int) object {
 	for range 4 {
 		access = append(access, object{"namespace": f.one(f.namespaces), "role": "view"})
 	}
-	return object{"$schema": "/access/role-1.yml", "labels": object{}, "name": fmt.Sprintf("role-%d", i), "description": f.words(6),
-		"access": access, "aws_groups": list{object{"account": f.one(f.accounts), "policy": f.words(1)}},
+	return object{"$schema": "/access/role-1.yml", "labels": object{}, "name": fmt.Sprintf("role-%d", i),
+		"description": f.words(6),
+		"access":      access, "aws_groups": list{object{"account": f.one(f.accounts), "policy": f.words(1)}},
 		"permissions": list{object{"service": "github-org-team", "team": f.words(1)}}}
 }
 
 func (f *fleet) user(i int) object {
-	return object{"$schema": "/access/user-1.yml", "labels": object{"platform": f.words(1)}, "name": fmt.Sprintf("User %d", i), "org_username": fmt.Sprintf("user%d", i),
-		"github_username": fmt.Sprintf("gh-user%d", i), "email": fmt.Sprintf("user%d@example.com", i), "public_gpg_key": fmt.Sprintf("%0160x", f.Uint64()),
-		"roles": f.some(1+f.IntN(6), f.roles)}
+	return object{"$schema": "/access/user-1.yml", "labels": object{"platform": f.words(1)},
+		"name": fmt.Sprintf("User %d", i), "org_username": fmt.Sprintf("user%d", i),
+		"github_username": fmt.Sprintf("gh-user%d", i), "email": fmt.Sprintf("user%d@example.com", i),
+		"public_gpg_key": fmt.Sprintf("%0160x", f.Uint64()),
+		"roles":          f.some(1+f.IntN(6), f.roles)}
 }
 
 // text is the bundle with these datafiles, as a bundler writes it.
@@ -203,23 +222,33 @@ func fleetTypes() object {
 		kind("Integration_v1", "/app-sre/integration-1.yml", text("path", "name", "description")...),
 		kind("Account_v1", "/aws/account-1.yml", text("path", "name", "uid", "consoleUrl", "description")...),
 		kind("Spec_v1", "", append(text("version", "region"), field("account", "Account_v1", nil))...),
-		kind("Cluster_v1", "/openshift/cluster-1.yml", append(text("path", "name", "serverUrl", "description"), field("spec", "Spec_v1", nil),
+		kind("Cluster_v1", "/openshift/cluster-1.yml", append(text("path", "name", "serverUrl", "description"),
+			field("spec", "Spec_v1", nil),
 			back("namespaces", "Namespace_v1", "/openshift/namespace-1.yml", "cluster"))...),
 		kind("App_v1", "/app-sre/app-1.yml", append(text("path", "name", "description", "onboardingStatus"),
-			back("namespaces", "Namespace_v1", "/openshift/namespace-1.yml", "app"), back("saasFiles", "SaasFile_v1", "/app-sre/saas-file-2.yml", "app"))...),
-		kind("Need_v1", "", append(text("provider"), field("provisioner", "Account_v1", nil), many("resources", "NeedItem_v1"))...),
-		kind("NeedItem_v1", "", append(text("provider", "identifier", "defaults", "output_resource_name"), field("overrides", "json", nil))...),
+			back("namespaces", "Namespace_v1", "/openshift/namespace-1.yml", "app"),
+			back("saasFiles", "SaasFile_v1", "/app-sre/saas-file-2.yml", "app"))...),
+		kind("Need_v1", "", append(text("provider"), field("provisioner", "Account_v1", nil),
+			many("resources", "NeedItem_v1"))...),
+		kind("NeedItem_v1", "", append(text("provider", "identifier", "defaults", "output_resource_name"),
+			field("overrides", "json", nil))...),
 		kind("Resource_v1", "", append(text("provider", "path"), field("version", "int", nil))...),
-		kind("Namespace_v1", "/openshift/namespace-1.yml", append(text("path", "name", "description"), field("app", "App_v1", nil),
-			field("cluster", "Cluster_v1", nil), many("externalResources", "Need_v1"), many("openshiftResources", "Resource_v1"))...),
-		kind("Target_v1", "", append(text("ref"), field("namespace", "Namespace_v1", nil), field("parameters", "json", nil))...),
+		kind("Namespace_v1", "/openshift/namespace-1.yml",
+			append(text("path", "name", "description"), field("app", "App_v1", nil),
+				field("cluster", "Cluster_v1", nil), many("externalResources", "Need_v1"),
+				many("openshiftResources", "Resource_v1"))...),
+		kind("Target_v1", "", append(text("ref"), field("namespace", "Namespace_v1", nil),
+			field("parameters", "json", nil))...),
 		kind("Template_v1", "", append(text("name", "url", "path"), many("targets", "Target_v1"))...),
-		kind("SaasFile_v1", "/app-sre/saas-file-2.yml", append(text("path", "name"), field("app", "App_v1", nil), many("resourceTemplates", "Template_v1"))...),
+		kind("SaasFile_v1", "/app-sre/saas-file-2.yml", append(text("path", "name"), field("app", "App_v1", nil),
+			many("resourceTemplates", "Template_v1"))...),
 		kind("Access_v1", "", append(text("role"), field("namespace", "Namespace_v1", nil))...),
 		kind("Group_v1", "", append(text("policy"), field("account", "Account_v1", nil))...),
-		kind("Role_v1", "/access/role-1.yml", append(text("path", "name", "description"), many("access", "Access_v1"), many("aws_groups", "Group_v1"),
+		kind("Role_v1", "/access/role-1.yml", append(text("path", "name", "description"), many("access", "Access_v1"),
+			many("aws_groups", "Group_v1"),
 			back("users", "User_v1", "/access/user-1.yml", "roles"))...),
-		kind("User_v1", "/access/user-1.yml", append(text("path", "name", "org_username", "github_username", "email"), many("roles", "Role_v1"))...),
+		kind("User_v1", "/access/user-1.yml", append(text("path", "name", "org_username", "github_username", "email"),
+			many("roles", "Role_v1"))...),
 		kind("Query", "", root("users", "User_v1", "/access/user-1.yml"), root("roles", "Role_v1", "/access/role-1.yml"),
 			root("namespaces", "Namespace_v1", "/openshift/namespace-1.yml"), root("apps", "App_v1", "/app-sre/app-1.yml"),
 			root("clusters", "Cluster_v1", "/openshift/cluster-1.yml"), root("accounts", "Account_v1", "/aws/account-1.yml"),

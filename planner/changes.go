@@ -36,7 +36,8 @@ func datafile(f bundle.Change) plan.Datafile {
 	if old == now {
 		old = ""
 	}
-	return plan.Datafile{Path: string(f.Path), Schema: now, OldSchema: old, Kind: plan.Kind(f.Kind.String()), Fields: f.Fields}
+	return plan.Datafile{Path: string(f.Path), Schema: now, OldSchema: old, Kind: plan.Kind(f.Kind.String()),
+		Fields: f.Fields}
 }
 
 // schemas returns the schema of a changed file before the change, and that of

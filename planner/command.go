@@ -75,7 +75,8 @@ func (b *taskBuilder) mayLeaveOut(o schemafilter.Outcome) bool {
 }
 
 // argv returns the argument vector of a task. If there is none, blocked says why.
-func (b *taskBuilder) argv(o schemafilter.Outcome, it settings.Integration, shard string) (argv []string, blocked plan.Reason) {
+func (b *taskBuilder) argv(o schemafilter.Outcome, it settings.Integration,
+	shard string) (argv []string, blocked plan.Reason) {
 	var command []string
 	if o.Use.Check != nil {
 		command, blocked = b.commandWords(o, it.Exec)

@@ -25,7 +25,8 @@ exec:
 
 // What the fields of pr_check make of a task.
 func TestCheckFields(t *testing.T) {
-	all := object{"cmd": "it", "state": true, "sqs": true, "no_validate_schemas": true, "early_exit": true, "check_only_affected_shards": true}
+	all := object{"cmd": "it", "state": true, "sqs": true, "no_validate_schemas": true, "early_exit": true,
+		"check_only_affected_shards": true}
 	usual := []string{"run", "img:{env.TAG}", "it"}
 	tests := []struct {
 		name   string
@@ -38,7 +39,8 @@ func TestCheckFields(t *testing.T) {
 		{"all", all, rename, []string{"run", "--no-validate-schemas", "--affected", "it", "img:{env.TAG}", "it"},
 			[]string{"state", "sqs", "no_validate_schemas", "early_exit", "check_only_affected_shards"}},
 		{"false and null", object{"cmd": "it", "state": false, "sqs": nil, "early_exit": false}, rename, usual, nil},
-		{"other values", object{"cmd": "it", "state": 1, "early_exit": "yes", "check_only_affected_shards": 1}, rename, usual, []string{"state"}},
+		{"other values", object{"cmd": "it", "state": 1, "early_exit": "yes", "check_only_affected_shards": 1}, rename, usual,
+			[]string{"state"}},
 		{"shards without early exit", object{"cmd": "it", "check_only_affected_shards": true}, rename, usual, nil},
 		{"image", object{"cmd": "it", "imageRef": "1a2b.3-x"}, rename, []string{"run", "img:1a2b.3-x", "it"}, nil},
 		{"always_run", object{"cmd": "it", "early_exit": true, "always_run": true}, rename, usual, []string{"early_exit"}},
@@ -104,15 +106,19 @@ func TestVerifyEarlyExit(t *testing.T) {
 		want []proof.Gap
 	}{
 		{"none", nil, nil},
-		{"others, which do not hold", []string{"state", "no_validate_schemas"}, []proof.Gap{{Integration: "it", Why: `its task "it" is not started as the settings and its definition say`}}},
-		{"early exit", []string{"early_exit"}, []proof.Gap{{Integration: "it", Why: `its task "it" may end early, though it must run to its end`}}},
-		{"shards", []string{"check_only_affected_shards"}, []proof.Gap{{Integration: "it", Why: `its task "it" may end early, though it must run to its end`}}},
+		{"others, which do not hold", []string{"state", "no_validate_schemas"},
+			[]proof.Gap{{Integration: "it", Why: `its task "it" is not started as the settings and its definition say`}}},
+		{"early exit", []string{"early_exit"},
+			[]proof.Gap{{Integration: "it", Why: `its task "it" may end early, though it must run to its end`}}},
+		{"shards", []string{"check_only_affected_shards"},
+			[]proof.Gap{{Integration: "it", Why: `its task "it" may end early, though it must run to its end`}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			base, head := world(), world()
 			rename(nil, head)
-			both(func(s *side) { s.check()["early_exit"] = true }, func(_, head *side) { head.check()["cmd"] = "new" })(base, head)
+			both(func(s *side) { s.check()["early_exit"] = true }, func(_, head *side) { head.check()["cmd"] = "new" })(base,
+				head)
 			in := input(t, base, head, adapter)
 			p := made(t, in)
 			p.Tasks[0].When = tt.when
@@ -126,7 +132,8 @@ func TestVerifyEarlyExit(t *testing.T) {
 	both(func(s *side) { s.check()["early_exit"] = true }, rename)(base, head)
 	in := input(t, base, head, adapter)
 	p := made(t, in)
-	if got, err := planner.Verify(t.Context(), in, p); err != nil || got.Refuted != nil || !slices.Equal(p.Tasks[0].When, []string{"early_exit"}) {
+	if got, err := planner.Verify(t.Context(), in, p); err != nil || got.Refuted != nil ||
+		!slices.Equal(p.Tasks[0].When, []string{"early_exit"}) {
 		t.Errorf("got %v, %v for %q", got, err, p.Tasks[0].When)
 	}
 }
@@ -140,10 +147,12 @@ func TestCommand(t *testing.T) {
 		want      []string // after the image
 		blocked   string
 	}{
-		{"variables", `it "p $project" ${mr}x --sha=$sha '$mr'`, []string{"it", "p {env.project}", "{env.CI_MR}x", "--sha={base_sha}", "$mr"}, ""},
+		{"variables", `it "p $project" ${mr}x --sha=$sha '$mr'`, []string{"it", "p {env.project}", "{env.CI_MR}x",
+			"--sha={base_sha}", "$mr"}, ""},
 		{"braces in quotes", `it '{config}' '{env.TOKEN}' "{base_sha}" '{"a": {}}' '{lbrace}'`,
 			[]string{"it", "{lbrace}config}", "{lbrace}env.TOKEN}", "{lbrace}base_sha}", `{"a": {}}`, "{lbrace}lbrace}"}, ""},
-		{"variable not listed", "it $HOME", nil, "its pr_check.cmd uses $HOME, which exec.variables of prcheck.yaml does not list"},
+		{"variable not listed", "it $HOME", nil,
+			"its pr_check.cmd uses $HOME, which exec.variables of prcheck.yaml does not list"},
 		{"second command", "it; rm -rf /", nil, notWords + "at byte 3: ; ends a command" + quote},
 		{"substitution", "it `id`", nil, notWords + "at byte 4: ` is a command substitution" + quote},
 		{"option first", "--no-dry-run it", []string{"--no-dry-run", "it"}, ""}, // base may
@@ -174,7 +183,8 @@ func TestCommandOfHead(t *testing.T) {
 			`only head defines it, and its pr_check.cmd begins with "--no-dry-run", which is not the name of a command`},
 		{"variable first", object{"cmd": "$mr it"},
 			`only head defines it, and its pr_check.cmd begins with "{env.CI_MR}", which is not the name of a command`},
-		{"image", object{"cmd": "it", "imageRef": "evil"}, "only head defines it, and it names an image of its own, which nobody has trusted yet"},
+		{"image", object{"cmd": "it", "imageRef": "evil"},
+			"only head defines it, and it names an image of its own, which nobody has trusted yet"},
 		{"no image", object{"cmd": "it", "imageRef": "a/b:c"}, `its pr_check.imageRef "a/b:c" is not the tag of an image`},
 	}
 	for _, tt := range tests {
@@ -236,7 +246,8 @@ func TestPreparedCommand(t *testing.T) {
 		return taskOf(t, made(t, input(t, base, head, exec+more)), "it").Command
 	}
 	plain, prepared := command(""), command("prepare: [make, tools]\n")
-	if plain == prepared || prepared == command("prepare: [make, others]\n") || prepared != command("prepare: [make, tools]\n") {
+	if plain == prepared || prepared == command("prepare: [make, others]\n") ||
+		prepared != command("prepare: [make, tools]\n") {
 		t.Errorf("the commands are %q without, and %q with a preparation", plain, prepared)
 	}
 }

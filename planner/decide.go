@@ -56,7 +56,8 @@ func Flips(ctx context.Context, in Input, p *plan.Plan, name string) (plan.Flips
 		return plan.Flips{}, err
 	}
 	if !known || now.Decision != was.Decision || now.Rung != was.Rung || now.Code != was.Code {
-		return plan.Flips{Known: []plan.Flip{}, Why: "planned again, the decision is another one: give the --state that the plan was made with, as it was then"}, nil
+		return plan.Flips{Known: []plan.Flip{}, Why: "planned again, the decision is another one: give the --state that " +
+			"the plan was made with, as it was then"}, nil
 	}
 	return flip.Find(ctx, in.asCase(now))
 }

@@ -36,14 +36,17 @@ func lawTypes() []object {
 	text := object{"isResource": true, "resolveResource": true}
 	return []object{
 		any,
-		entity("A", "/a-1.yml", field("b", "B", nil), field("bs", "B", list), field("in", "In", nil), field("any", "DatafileObject_v1", object{"isInterface": true}),
+		entity("A", "/a-1.yml", field("b", "B", nil), field("bs", "B", list), field("in", "In", nil),
+			field("any", "DatafileObject_v1", object{"isInterface": true}),
 			field("text", "string", text), field("back", "B", back("/b-1.yml", "a"))),
 		entity("B", "/b-1.yml", field("a", "A", nil), field("c", "C", nil), field("back", "A", back("/a-1.yml", "bs"))),
 		entity("C", "/c-1.yml", field("a", "A", nil), field("back", "B", back("/b-1.yml", "c"))),
 		kind("In", "", field("c", "C", nil), field("key", "string", nil)),
 		kind("Backref", "", field("path", "string", nil)),
-		kind("Resource_v1", "", field("path", "string", nil), field("content", "string", nil), field("backrefs", "Backref", list)),
-		kind("Query", "", field("as", "A", object{"isList": true, "datafileSchema": "/a-1.yml"}), field("bs", "B", object{"isList": true, "datafileSchema": "/b-1.yml"}),
+		kind("Resource_v1", "", field("path", "string", nil), field("content", "string", nil),
+			field("backrefs", "Backref", list)),
+		kind("Query", "", field("as", "A", object{"isList": true, "datafileSchema": "/a-1.yml"}),
+			field("bs", "B", object{"isList": true, "datafileSchema": "/b-1.yml"}),
 			field("cs", "C", object{"isList": true, "datafileSchema": "/c-1.yml"}),
 			field("resources", "Resource_v1", object{"isList": true, "isRequired": true, "isResource": true})),
 	}
@@ -112,7 +115,8 @@ func (c chooser) query() string {
 		filter = "(filter: {" + c.filter(of, 2) + "})"
 	}
 	if c.IntN(8) == 0 {
-		return c.of(`{ resources(path: "/r/0") { content } }`, `{ resources(path: "/r/1") { backrefs { path } } }`, `{ resources { path } }`)
+		return c.of(`{ resources(path: "/r/0") { content } }`, `{ resources(path: "/r/1") { backrefs { path } } }`,
+			`{ resources { path } }`)
 	}
 	return "{ " + root + filter + " " + c.fields(of, 3) + " }"
 }
@@ -223,7 +227,8 @@ func TestSchemaLaw(t *testing.T) {
 			before, after := ask(t, in.Base, query), ask(t, in.Head, query)
 			same := before.answer == after.answer || before.forbids(allowed)
 			if why := prove(t, in, p, same); why != "" {
-				t.Fatalf("seed %d: %s\n%s: %s %s\nallowed %v, beyond %+v\nbase %s\nhead %s", seed, why, query, brief(d), d.Reason, allowed, known.beyond, before.answer, after.answer)
+				t.Fatalf("seed %d: %s\n%s: %s %s\nallowed %v, beyond %+v\nbase %s\nhead %s", seed, why, query, brief(d), d.Reason,
+					allowed, known.beyond, before.answer, after.answer)
 			}
 			if !same {
 				differing++
@@ -232,12 +237,14 @@ func TestSchemaLaw(t *testing.T) {
 				continue
 			}
 			skipped++
-			proven := d.Code == plan.CodeSameBundle || d.Code == plan.CodeOnlyMetadata && len(bundle.Compare(in.Base, in.Head).Backrefs) == 0
+			proven := d.Code == plan.CodeSameBundle ||
+				d.Code == plan.CodeOnlyMetadata && len(bundle.Compare(in.Base, in.Head).Backrefs) == 0
 			if d.Believed == proven {
 				t.Fatalf("seed %d: believed is %v for %s, though the command that passed is unknown", seed, d.Believed, d.Code)
 			}
 			if !same {
-				t.Fatalf("seed %d: skipped (%s), but %s\nallowed %v, beyond %+v\nbase %s\nhead %s", seed, d.Reason, query, allowed, known.beyond, before.answer, after.answer)
+				t.Fatalf("seed %d: skipped (%s), but %s\nallowed %v, beyond %+v\nbase %s\nhead %s", seed, d.Reason, query, allowed,
+					known.beyond, before.answer, after.answer)
 			}
 		}
 	}

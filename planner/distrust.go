@@ -24,6 +24,7 @@ func (l *ladder) withDistrust(o schemafilter.Outcome, c plan.Conclusion) (schema
 	o.Decided = false
 	reason := plan.Reason{Code: plan.CodeDistrusted, Names: []string{string(c.Rung)}, Text: why}
 	return o, c.Then(plan.Conclusion{
-		Action: plan.Run, Rung: c.Rung, Reason: reason, Remarks: c.Reasons(), Evidence: plan.Evidence{Doubts: []string{reason.String()}},
+		Action: plan.Run, Rung: c.Rung, Reason: reason, Remarks: c.Reasons(),
+		Evidence: plan.Evidence{Doubts: []string{reason.String()}},
 	})
 }

@@ -61,7 +61,8 @@ func TestDistrust(t *testing.T) {
 				t.Errorf("%s, %s is not believed: %s at %s: %s", c.rung, rung, d.Decision, d.Rung, d.Reason)
 			}
 			if rung == c.rung && !c.passed {
-				if d.Code != plan.CodeDistrusted || !strings.Contains(d.Reason, "planner confirm") || len(d.Evidence.Doubts) == 0 || len(p.Tasks) == 0 {
+				if d.Code != plan.CodeDistrusted || !strings.Contains(d.Reason, "planner confirm") || len(d.Evidence.Doubts) == 0 ||
+					len(p.Tasks) == 0 {
 					t.Errorf("%s: got %s, %v, %d tasks", c.rung, d.Reason, d.Evidence.Doubts, len(p.Tasks))
 				}
 				if again, _ := made(t, in).Decision("it"); again.Reason != d.Reason {
@@ -83,14 +84,21 @@ func TestSkipped(t *testing.T) {
 		given          func(in *planner.Input)
 		want           string
 	}{
-		{"schema", exec, both(func(s *side) { s.at("/it.yml")["schemas"] = list{"/role-1.yml"} }, func(_, head *side) { head.at("/users/bob.yml")["email"] = "new" }), nil, "it schema"},
-		{"fields", asks("", "names.graphql"), func(_, head *side) { head.at("/users/bob.yml")["email"] = "new" }, nil, "it fields"},
+		{"schema", exec, both(func(s *side) {
+			s.at("/it.yml")["schemas"] = list{"/role-1.yml"}
+		}, func(_, head *side) { head.at("/users/bob.yml")["email"] = "new" }), nil, "it schema"},
+		{"fields", asks("", "names.graphql"), func(_, head *side) { head.at("/users/bob.yml")["email"] = "new" }, nil,
+			"it fields"},
 		{"shards", byAccount(""), func(_, head *side) { head.at("/groups/dev.yml")["size"] = 7 }, nil, "it/two shards"},
-		{"fan out", byAccount(", fan_out: true"), func(_, head *side) { head.at("/users/bob.yml")["email"] = "new" }, nil, "it-wrapper/one fields, it-wrapper/two fields"},
+		{"fan out", byAccount(", fan_out: true"), func(_, head *side) { head.at("/users/bob.yml")["email"] = "new" }, nil,
+			"it-wrapper/one fields, it-wrapper/two fields"},
 		{"runs", exec, rename, nil, ""},
 		{"same", exec, func(_, _ *side) {}, nil, ""},
 		{"disabled", exec, both(func(s *side) { s.check()["disabled"] = true }, rename), nil, ""},
-		{"never on base", exec + "integrations: {it: {baseline: none}}\n", both(func(s *side) { s.at("/it.yml")["schemas"] = list{"/role-1.yml"} }, func(_, head *side) { head.at("/users/bob.yml")["email"] = "new" }), nil, ""},
+		{"never on base", exec + "integrations: {it: {baseline: none}}\n",
+			both(func(s *side) {
+				s.at("/it.yml")["schemas"] = list{"/role-1.yml"}
+			}, func(_, head *side) { head.at("/users/bob.yml")["email"] = "new" }), nil, ""},
 		{"new", exec, func(base, head *side) { delete(base.data, "/it.yml"); rename(base, head) }, nil, ""},
 		{"removed", exec, both(addRest, func(_, head *side) { delete(head.data, "/it.yml") }), nil, ""},
 	} {
@@ -125,7 +133,8 @@ func TestSkippedResults(t *testing.T) {
 	in.Results = results{}
 	in.Results = passing(made(t, in))
 	all, err := planner.Skipped(t.Context(), in, made(t, in))
-	if err != nil || len(all) != 2 || all[0].Rung != plan.RungResult || all[0].Task.ID != "it/one" || all[1].Rung != plan.RungShards || !all[0].Passed || all[1].Passed {
+	if err != nil || len(all) != 2 || all[0].Rung != plan.RungResult || all[0].Task.ID != "it/one" ||
+		all[1].Rung != plan.RungShards || !all[0].Passed || all[1].Passed {
 		t.Errorf("got %+v, %v", all, err)
 	}
 }

@@ -65,31 +65,45 @@ func TestDivision(t *testing.T) {
 		reason         string
 	}{
 		{"by cluster", numbered(asDeployed), []func(*side){clusters()}, nil,
-			"it-wrapper/one: run img:usual it --cluster-name one; it-wrapper/two: run img:usual it --cluster-name two", "fanned out over its 2 shards"},
+			"it-wrapper/one: run img:usual it --cluster-name one; it-wrapper/two: run img:usual it --cluster-name two",
+			"fanned out over its 2 shards"},
 		{"an image of its own", numbered(asDeployed), []func(*side){clusters(override("two", img("img2")))}, nil,
-			"it-wrapper/one: run img:usual it --cluster-name one; it-wrapper/two: run img:img2 it --cluster-name two", "fanned out over its 2 shards"},
-		{"before that of pr_check", numbered(asDeployed), []func(*side){clusters(override("two", img("img2"))), func(s *side) { s.check()["imageRef"] = "other" }}, nil,
+			"it-wrapper/one: run img:usual it --cluster-name one; it-wrapper/two: run img:img2 it --cluster-name two",
+			"fanned out over its 2 shards"},
+		{"before that of pr_check", numbered(asDeployed), []func(*side){clusters(override("two", img("img2"))),
+			func(s *side) { s.check()["imageRef"] = "other" }}, nil,
 			"it-wrapper/one: run img:other it --cluster-name one; it-wrapper/two: run img:img2 it --cluster-name two", ""},
 		{"no tag", numbered(asDeployed), []func(*side){clusters(override("two", img("a/b:c")))}, nil,
 			`it-wrapper/one: run img:usual it --cluster-name one; it-wrapper/two: blocked: the imageRef "a/b:c" of its shard in managed is not the tag of an image`, ""},
 		{"head's image does not count", numbered(asDeployed), []func(*side){clusters(override("two", img("img2")))},
 			[]func(*side){clusters(override("two", img("evil")), override("one", img("evil")))},
-			"it-wrapper/one: run img:usual it --cluster-name one; it-wrapper/two: run img:img2 it --cluster-name two", "its own definition changed (managed)"},
-		{"head's object does not take an image from another", numbered(asDeployed), []func(*side){clusters(override("two", img("img2")))},
-			[]func(*side){clusters(override("two", img("img2"))), func(s *side) { s.data["/c/two.yml"] = object{"$schema": "/openshift/cluster-1.yml", "name": "one"} }},
+			"it-wrapper/one: run img:usual it --cluster-name one; it-wrapper/two: run img:img2 it --cluster-name two",
+			"its own definition changed (managed)"},
+		{"head's object does not take an image from another", numbered(asDeployed),
+			[]func(*side){clusters(override("two", img("img2")))},
+			[]func(*side){clusters(override("two", img("img2"))), func(s *side) {
+				s.data["/c/two.yml"] = object{"$schema": "/openshift/cluster-1.yml", "name": "one"}
+			}},
 			"it-wrapper/one: run img:usual it --cluster-name one; it-wrapper/two: run img:img2 it --cluster-name two", ""},
-		{"head's new name has the image of its object", numbered(asDeployed), []func(*side){clusters(override("two", img("img2")))},
+		{"head's new name has the image of its object", numbered(asDeployed),
+			[]func(*side){clusters(override("two", img("img2")))},
 			[]func(*side){clusters(override("two", img("img2"))), func(s *side) { s.at("/c/two.yml")["name"] = "new" }},
 			"it-wrapper/new: run img:img2 it --cluster-name new; it-wrapper/one: run img:usual it --cluster-name one; it-wrapper/two: run img:img2 it --cluster-name two", ""},
-		{"disabled there, still checked", numbered(asDeployed), []func(*side){clusters(override("two", object{"disabled": true}))}, nil,
+		{"disabled there, still checked", numbered(asDeployed),
+			[]func(*side){clusters(override("two", object{"disabled": true}))}, nil,
 			"it-wrapper/one: run img:usual it --cluster-name one; it-wrapper/two: run img:usual it --cluster-name two", ""},
-		{"disabled for the integration on both sides", numbered(asDeployed), []func(*side){clusters(), disable("two")}, []func(*side){clusters(), disable("two")},
+		{"disabled for the integration on both sides", numbered(asDeployed), []func(*side){clusters(), disable("two")},
+			[]func(*side){clusters(), disable("two")},
 			"it-wrapper/one: run img:usual it --cluster-name one", "fanned out over its 1 shards"},
-		{"disabled for the integration on head", numbered(asDeployed), []func(*side){clusters()}, []func(*side){clusters(), disable("two")},
-			"it-wrapper/one: run img:usual it --cluster-name one; it-wrapper/two: run img:usual it --cluster-name two", "fanned out over its 2 shards"},
-		{"two images", numbered(asDeployed), []func(*side){clusters(override("two", img("a"))), clusters(override("two", img("b")))}, nil,
+		{"disabled for the integration on head", numbered(asDeployed), []func(*side){clusters()},
+			[]func(*side){clusters(), disable("two")},
+			"it-wrapper/one: run img:usual it --cluster-name one; it-wrapper/two: run img:usual it --cluster-name two",
+			"fanned out over its 2 shards"},
+		{"two images", numbered(asDeployed), []func(*side){clusters(override("two", img("a"))),
+			clusters(override("two", img("b")))}, nil,
 			"it: run img:usual it", `not fanned out: its definition gives its shard "two" the image "a", and "b"`},
-		{"an image in one of two places", numbered(asDeployed), []func(*side){clusters(), clusters(override("two", img("b")))}, nil,
+		{"an image in one of two places", numbered(asDeployed),
+			[]func(*side){clusters(), clusters(override("two", img("b")))}, nil,
 			"it-wrapper/one: run img:usual it --cluster-name one; it-wrapper/two: run img:b it --cluster-name two", ""},
 
 		{"divided further", numbered(asDeployed), []func(*side){clusters(override("two", subshards(2)))}, nil,
@@ -98,37 +112,56 @@ func TestDivision(t *testing.T) {
 		{"numbers go nowhere", perCluster, []func(*side){clusters(override("two", subshards(2)))}, nil,
 			"it-wrapper/one: run it --cluster-name one; it-wrapper/two: run it --cluster-name two",
 			"fanned out over its 2 shards; its static shards stay together, since exec does not hand over both {shards} and {shard_id}"},
-		{"one of the numbers goes nowhere", strings.Replace(numbered(asDeployed), `SHARDS: "{shards}", `, "", 1), []func(*side){numbers(2)}, nil,
+		{"one of the numbers goes nowhere", strings.Replace(numbered(asDeployed), `SHARDS: "{shards}", `, "", 1),
+			[]func(*side){numbers(2)}, nil,
 			"it: run img:usual it", "its static shards stay together"},
-		{"numbers of another word are none", strings.Replace(numbered(asDeployed), `{shards}`, "{lbrace}shards}", 1), []func(*side){numbers(2)}, nil,
+		{"numbers of another word are none", strings.Replace(numbered(asDeployed), `{shards}`, "{lbrace}shards}", 1),
+			[]func(*side){numbers(2)}, nil,
 			"it: run img:usual it", "its static shards stay together"},
-		{"two numbers", numbered(asDeployed), []func(*side){clusters(override("two", subshards(2))), clusters(override("two", subshards(3)))}, nil,
+		{"two numbers", numbered(asDeployed), []func(*side){clusters(override("two", subshards(2))),
+			clusters(override("two", subshards(3)))}, nil,
 			"it: run img:usual it", `not fanned out: its definition gives its shard "two" 2 static shards, and 3`},
-		{"too many", numbered(asDeployed), []func(*side){clusters(override("one", subshards(250)), override("two", subshards(251)))}, nil,
+		{"too many", numbered(asDeployed),
+			[]func(*side){clusters(override("one", subshards(250)), override("two", subshards(251)))}, nil,
 			"it: run img:usual it", "not fanned out: that would be 501 tasks, more than 500"},
 		{"no number", numbered(asDeployed), []func(*side){clusters(override("two", subshards("many")))}, nil,
 			"it: run img:usual it", "not fanned out: it: two: the number of shards must be from 1 to 1000"},
 
-		{"static", strings.Replace(numbered(asDeployed), "argv: [run", "argv: [run, '{shard_id}-of-{shards}'", 1), []func(*side){numbers(2)}, nil,
-			"it-wrapper/{1/2}: run 0-of-2 img:usual it; it-wrapper/{2/2}: run 1-of-2 img:usual it", "fanned out over its 2 static shards"},
+		{"static", strings.Replace(numbered(asDeployed), "argv: [run", "argv: [run, '{shard_id}-of-{shards}'", 1),
+			[]func(*side){numbers(2)}, nil,
+			"it-wrapper/{1/2}: run 0-of-2 img:usual it; it-wrapper/{2/2}: run 1-of-2 img:usual it",
+			"fanned out over its 2 static shards"},
 		{"static, as base has it", numbered(asDeployed), []func(*side){numbers(2)}, []func(*side){numbers(3)},
 			"it-wrapper/{1/2}: run img:usual it; it-wrapper/{2/2}: run img:usual it", "fanned out over its 2 static shards"},
-		{"static, and only one", numbered(asDeployed), []func(*side){numbers(1)}, nil, "it: run img:usual it", "no queries to look closer"},
+		{"static, and only one", numbered(asDeployed), []func(*side){numbers(1)}, nil, "it: run img:usual it",
+			"no queries to look closer"},
 		{"static, by the settings", numbered("shards: {strategy: static}"), []func(*side){numbers(2), clusters()}, nil,
 			"it-wrapper/{1/2}: run img:usual it; it-wrapper/{2/2}: run img:usual it", "fanned out over its 2 static shards"},
-		{"static, by the settings alone", numbered("shards: {strategy: static}"), []func(*side){clusters()}, nil, "it: run img:usual it", "not fanned out: its definition has no static shards"},
-		{"static, twice", numbered(asDeployed), []func(*side){numbers(2), numbers(3)}, nil, "it: run img:usual it", "not fanned out: its definition gives it 2 static shards, and 3"},
-		{"static, too many", numbered(asDeployed), []func(*side){numbers(501)}, nil, "it: run img:usual it", "not fanned out: that would be 501 tasks, more than 500"},
-		{"static, far too many", numbered(asDeployed), []func(*side){numbers(1_000_000_000)}, nil, "it: run img:usual it", "not fanned out: the number of shards must be from 1 to 1000"},
+		{"static, by the settings alone", numbered("shards: {strategy: static}"), []func(*side){clusters()}, nil,
+			"it: run img:usual it", "not fanned out: its definition has no static shards"},
+		{"static, twice", numbered(asDeployed), []func(*side){numbers(2), numbers(3)}, nil, "it: run img:usual it",
+			"not fanned out: its definition gives it 2 static shards, and 3"},
+		{"static, too many", numbered(asDeployed), []func(*side){numbers(501)}, nil, "it: run img:usual it",
+			"not fanned out: that would be 501 tasks, more than 500"},
+		{"static, far too many", numbered(asDeployed), []func(*side){numbers(1_000_000_000)}, nil, "it: run img:usual it",
+			"not fanned out: the number of shards must be from 1 to 1000"},
 
-		{"the settings name another strategy", numbered("shards: {strategy: per-aws-account}"), []func(*side){accounts, clusters(override("one", img("img2")))}, nil,
-			"it-wrapper/one: run img:usual it --account-name one; it-wrapper/two: run img:usual it --account-name two", "fanned out over its 2 shards"},
-		{"the settings name the same strategy", numbered("shards: {strategy: per-openshift-cluster}"), []func(*side){numbers(3), clusters(override("one", img("img2")))}, nil,
-			"it-wrapper/one: run img:img2 it --cluster-name one; it-wrapper/two: run img:usual it --cluster-name two", "fanned out over its 2 shards"},
-		{"no shards", numbered("shards: {strategy: per-ocm-organization}"), []func(*side){clusters()}, nil, "it: run img:usual it", "not fanned out: it has no shards"},
+		{"the settings name another strategy", numbered("shards: {strategy: per-aws-account}"),
+			[]func(*side){accounts, clusters(override("one", img("img2")))}, nil,
+			"it-wrapper/one: run img:usual it --account-name one; it-wrapper/two: run img:usual it --account-name two",
+			"fanned out over its 2 shards"},
+		{"the settings name the same strategy", numbered("shards: {strategy: per-openshift-cluster}"),
+			[]func(*side){numbers(3), clusters(override("one", img("img2")))}, nil,
+			"it-wrapper/one: run img:img2 it --cluster-name one; it-wrapper/two: run img:usual it --cluster-name two",
+			"fanned out over its 2 shards"},
+		{"no shards", numbered("shards: {strategy: per-ocm-organization}"), []func(*side){clusters()}, nil,
+			"it: run img:usual it", "not fanned out: it has no shards"},
 		{"only head defines it", numbered("shards: {strategy: per-openshift-cluster}") + "trust: {new_integrations: true}\n",
-			[]func(*side){clusters(), func(s *side) { delete(s.data, "/it.yml") }}, []func(*side){clusters(override("one", object{"imageRef": "evil", "subSharding": object{"strategy": "static", "shards": 2}}))},
-			"it-wrapper/one: run img:usual it --cluster-name one; it-wrapper/two: run img:usual it --cluster-name two", "it is new"},
+			[]func(*side){clusters(), func(s *side) { delete(s.data, "/it.yml") }},
+			[]func(*side){
+				clusters(override("one", object{"imageRef": "evil", "subSharding": object{"strategy": "static", "shards": 2}}))},
+			"it-wrapper/one: run img:usual it --cluster-name one; it-wrapper/two: run img:usual it --cluster-name two",
+			"it is new"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -312,7 +345,8 @@ func TestVerifyStatic(t *testing.T) {
 // A plan in which a task does something else than it says does not verify.
 func TestVerifyCommands(t *testing.T) {
 	base, head := world(), world()
-	both(clusters(override("two", object{"imageRef": "img2", "subSharding": subshards(2)["subSharding"]})), rename)(base, head)
+	both(clusters(override("two", object{"imageRef": "img2", "subSharding": subshards(2)["subSharding"]})), rename)(base,
+		head)
 	in := input(t, base, head, numbered(asDeployed))
 	p := made(t, in)
 	for name, change := range map[string]func(one, two *plan.Task){
@@ -326,7 +360,8 @@ func TestVerifyCommands(t *testing.T) {
 	} {
 		bad := clone(p)
 		change(&bad.Tasks[0], &bad.Tasks[1])
-		want := []proof.Gap{{Integration: "it", Why: `its task "it-wrapper/one" is not started as the settings and its definition say`}}
+		want := []proof.Gap{{Integration: "it",
+			Why: `its task "it-wrapper/one" is not started as the settings and its definition say`}}
 		if gaps := verify(t, in, bad); !slices.Equal(gaps, want) {
 			t.Errorf("%s: got %v", name, gaps)
 		}
@@ -344,9 +379,11 @@ func TestRecallStatic(t *testing.T) {
 		want   string
 	}{
 		{"all", map[string][]string{"one": {names}, "two{1/2}": {names}, "two{2/2}": {names}}, parted, "skip state"},
-		{"one of them", map[string][]string{"one": {names}, "two{1/2}": {names}}, parted, "shards shards it/two{1/2} it/two{2/2}"},
+		{"one of them", map[string][]string{"one": {names}, "two{1/2}": {names}}, parted,
+			"shards shards it/two{1/2} it/two{2/2}"},
 		{"the whole shard", map[string][]string{"one": {names}, "two": {names}}, parted, "skip state"},
-		{"of another number", map[string][]string{"one": {names}, "two{1/3}": {names}, "two{2/3}": {names}, "two{3/3}": {names}}, parted,
+		{"of another number", map[string][]string{"one": {names}, "two{1/3}": {names}, "two{2/3}": {names},
+			"two{3/3}": {names}}, parted,
 			"shards shards it/two{1/2} it/two{2/2}"},
 		{"none", nil, parted, "run schema it-wrapper/one it-wrapper/two{1/2} it-wrapper/two{2/2}"},
 		{"all static ones", map[string][]string{"{1/2}": {names}, "{2/2}": {names}}, numbers(2), "skip state"},
@@ -382,8 +419,10 @@ func TestUnusedImages(t *testing.T) {
 	tests := []struct{ name, settings, want string }{
 		{"used", numbered(asDeployed), ""},
 		{"not divided", numbered(""), said + "shards.strategy: managed in the settings would run these shards alone"},
-		{"divided otherwise", numbered("shards: {strategy: per-aws-account}"), said + "no task is for one of these shards alone"},
-		{"no place for it", strings.Replace(numbered(asDeployed), `"img:{image_ref}", `, "", 1), said + "exec.argv has no {image_ref}"},
+		{"divided otherwise", numbered("shards: {strategy: per-aws-account}"),
+			said + "no task is for one of these shards alone"},
+		{"no place for it", strings.Replace(numbered(asDeployed), `"img:{image_ref}", `, "", 1),
+			said + "exec.argv has no {image_ref}"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -486,7 +525,8 @@ func TestImagesOfShards(t *testing.T) {
 // of the same shard does.
 func TestReuseOfStaticShards(t *testing.T) {
 	base, head := world(), world()
-	both(clusters(override("two", subshards(2))), func(_, head *side) { head.at("/users/ana.yml")["email"] = "new" })(base, head)
+	both(clusters(override("two", subshards(2))), func(_, head *side) { head.at("/users/ana.yml")["email"] = "new" })(base,
+		head)
 	in := input(t, base, head, numbered(asDeployed))
 	in.Results = results{}
 	earlier := made(t, in)

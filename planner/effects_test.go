@@ -16,7 +16,8 @@ type announced struct {
 	effects map[string]*plan.Effects
 }
 
-func (a announced) LastEffects(_ context.Context, t plan.Task, within time.Duration, rules string) (*plan.Effects, time.Time) {
+func (a announced) LastEffects(_ context.Context, t plan.Task, within time.Duration,
+	rules string) (*plan.Effects, time.Time) {
 	if rules != a.rules || within < time.Hour {
 		return nil, time.Time{}
 	}
@@ -39,19 +40,25 @@ func TestReuseWithEffects(t *testing.T) {
 		effects           map[string]*plan.Effects
 		want              string
 	}{
-		"with effects":             {rules + byAccountEffects, rules, map[string]*plan.Effects{"one": deletes, "two": deletes}, "skip result: one 1, two 1"},
-		"without":                  {rules + byAccountEffects, rules, map[string]*plan.Effects{"two": deletes}, "shards shards it/one: two 1"},
-		"by other rules":           {rules + byAccountEffects, "effects: {use: [kubectl]}\n", map[string]*plan.Effects{"one": deletes, "two": deletes}, "shards shards it/one it/two: "},
-		"too large for a plan":     {rules + byAccountEffects, rules, map[string]*plan.Effects{"one": huge, "two": huge}, "shards shards it/two: one 1"},
-		"nobody looks":             {byAccountEffects, rules, nil, "skip result: one -, two -"},
-		"the integration has none": {rules + strings.Replace(byAccountEffects, "{it: {", "{it: {effects: none, ", 1), rules, nil, "skip result: one -, two -"},
+		"with effects": {rules + byAccountEffects, rules,
+			map[string]*plan.Effects{"one": deletes, "two": deletes}, "skip result: one 1, two 1"},
+		"without": {rules + byAccountEffects, rules, map[string]*plan.Effects{"two": deletes},
+			"shards shards it/one: two 1"},
+		"by other rules": {rules + byAccountEffects, "effects: {use: [kubectl]}\n",
+			map[string]*plan.Effects{"one": deletes, "two": deletes}, "shards shards it/one it/two: "},
+		"too large for a plan": {rules + byAccountEffects, rules, map[string]*plan.Effects{"one": huge, "two": huge},
+			"shards shards it/two: one 1"},
+		"nobody looks": {byAccountEffects, rules, nil, "skip result: one -, two -"},
+		"the integration has none": {rules + strings.Replace(byAccountEffects, "{it: {", "{it: {effects: none, ", 1), rules,
+			nil, "skip result: one -, two -"},
 	} {
 		base, head := world(), world()
 		resizeAll(head)
 		in := input(t, base, head, exec+c.settings)
 		in.Results = results{}
 		passed := passing(made(t, in))
-		in.Results = announced{passed, input(t, base, head, exec+c.foundBy+byAccountEffects).Settings.For("it").EffectsDigest(), c.effects}
+		in.Results = announced{passed,
+			input(t, base, head, exec+c.foundBy+byAccountEffects).Settings.For("it").EffectsDigest(), c.effects}
 		p := made(t, in)
 		d, _ := p.Decision("it")
 		var found []string

@@ -30,7 +30,8 @@ var fleetQueries = []string{
 }
 
 // fleetSchemas are what they may read.
-var fleetSchemas = list{"/access/user-1.yml", "/access/role-1.yml", "/openshift/namespace-1.yml", "/openshift/cluster-1.yml",
+var fleetSchemas = list{"/access/user-1.yml", "/access/role-1.yml", "/openshift/namespace-1.yml",
+	"/openshift/cluster-1.yml",
 	"/app-sre/app-1.yml", "/app-sre/saas-file-2.yml", "/aws/account-1.yml"}
 
 // fleetFiles writes base and head of a fleet with n datafiles and a hundred
@@ -48,8 +49,10 @@ func fleetOf(tb testing.TB, dir string, n, integrations int) *settings.Settings 
 	rules.WriteString("version: 1\nexec: {argv: [run, '{cmd}', '{shard_args}']}\nintegrations:\n")
 	for i := range integrations {
 		q := i % len(fleetQueries)
-		f.data[fmt.Sprintf("/integrations/int-%03d.yml", i)] = object{"$schema": "/app-sre/integration-1.yml", "labels": object{},
-			"name": fmt.Sprintf("int-%03d", i), "description": f.words(5), "schemas": fleetSchemas, "pr_check": object{"cmd": "int"}}
+		f.data[fmt.Sprintf("/integrations/int-%03d.yml", i)] = object{"$schema": "/app-sre/integration-1.yml",
+			"labels": object{},
+			"name":   fmt.Sprintf("int-%03d", i), "description": f.words(5), "schemas": fleetSchemas,
+			"pr_check": object{"cmd": "int"}}
 		fmt.Fprintf(&rules, "  int-%03d:\n    queries: [%d.graphql]\n", i, q)
 		if q == len(fleetQueries)-1 {
 			rules.WriteString("    shards: {by: ['roles[*].aws_groups[*].account.name'], arg: --account}\n")

@@ -39,7 +39,8 @@ func apply(t *testing.T, kind plan.FlipKind, c plan.FlipChange, base, head *side
 		return
 	}
 	files := func(s *side) object {
-		return map[plan.FlipPart]object{plan.PartDatafile: s.data, plan.PartResource: s.resources, plan.PartSchema: s.schemas}[c.Part]
+		return map[plan.FlipPart]object{plan.PartDatafile: s.data, plan.PartResource: s.resources,
+			plan.PartSchema: s.schemas}[c.Part]
 	}
 	old, had := files(base)[c.Path]
 	switch {
@@ -64,7 +65,9 @@ func apply(t *testing.T, kind plan.FlipKind, c plan.FlipChange, base, head *side
 	case len(c.Without) > 0:
 		for _, s := range []*side{base, head} {
 			o := files(s)[c.Path].(object)
-			o["schemas"] = slices.DeleteFunc(slices.Clone(o["schemas"].(list)), func(v any) bool { return slices.Contains(c.Without, v.(string)) })
+			o["schemas"] = slices.DeleteFunc(slices.Clone(o["schemas"].(list)), func(v any) bool {
+				return slices.Contains(c.Without, v.(string))
+			})
 		}
 	default:
 		var v any
@@ -103,7 +106,8 @@ func setAt(t *testing.T, in any, steps []string, v any) {
 }
 
 // flipped makes some changes of a flip by hand, plans anew, and returns the new decision.
-func flipped(t *testing.T, in planner.Input, kind plan.FlipKind, changes []plan.FlipChange, base, head *side) plan.Decision {
+func flipped(t *testing.T, in planner.Input, kind plan.FlipKind, changes []plan.FlipChange,
+	base, head *side) plan.Decision {
 	t.Helper()
 	base, head = plainSide(t, base), plainSide(t, head)
 	for _, c := range changes {
@@ -130,7 +134,8 @@ func flipped(t *testing.T, in planner.Input, kind plan.FlipKind, changes []plan.
 func (s *side) atCommit(t *testing.T, commit string) *bundle.Bundle {
 	t.Helper()
 	raw, err := json.Marshal(object{
-		"data": s.data, "resources": s.resources, "schemas": s.schemas, "graphql": object{"confs": s.types}, "git_commit": commit,
+		"data": s.data, "resources": s.resources, "schemas": s.schemas, "graphql": object{"confs": s.types},
+		"git_commit": commit,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +234,8 @@ func TestFlipLaw(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs, %d skips, flips %v", runs, skips, known)
-	if known[plan.FlipTakeBack] < runs*9/10 || known[plan.FlipEdit] < skips/2 || !testing.Short() && known[plan.FlipRules] == 0 {
+	if known[plan.FlipTakeBack] < runs*9/10 || known[plan.FlipEdit] < skips/2 ||
+		!testing.Short() && known[plan.FlipRules] == 0 {
 		t.Errorf("too little is found: %v of %d runs and %d skips", known, runs, skips)
 	}
 }
@@ -257,7 +263,8 @@ func TestFlips(t *testing.T) {
 	datafile := func(path, schema, field, to string) plan.FlipChange {
 		return plan.FlipChange{Part: plan.PartDatafile, Path: path, Schema: schema, Field: field, To: to}
 	}
-	back := plan.Flip{Kind: plan.FlipTakeBack, Smallest: true, Decision: plan.Skip, Rung: plan.RungSchema, Code: plan.CodeNoAllowedFile}
+	back := plan.Flip{Kind: plan.FlipTakeBack, Smallest: true, Decision: plan.Skip, Rung: plan.RungSchema,
+		Code: plan.CodeNoAllowedFile}
 	with := func(f plan.Flip, code plan.Code, changes ...plan.FlipChange) plan.Flip {
 		f.Code, f.Changes = code, changes
 		return f
@@ -277,38 +284,46 @@ func TestFlips(t *testing.T) {
 			"one of two files that it may read", exec, func(b, h *side) { rename(b, h); elsewhere(b, h) },
 			[]plan.Flip{
 				with(back, plan.CodeNoAllowedFile, datafile("/users/ana.yml", "/user-1.yml", "/name", "")),
-				with(rules, plan.CodeNoAllowedFile, plan.FlipChange{Part: plan.PartDatafile, Path: "/it.yml", Schema: "/app-sre/integration-1.yml", Field: "/schemas", Without: []string{"/user-1.yml"}}),
+				with(rules, plan.CodeNoAllowedFile, plan.FlipChange{Part: plan.PartDatafile, Path: "/it.yml",
+					Schema: "/app-sre/integration-1.yml", Field: "/schemas", Without: []string{"/user-1.yml"}}),
 			},
 		},
 		{
 			"always_run", exec, both(always, elsewhere),
-			[]plan.Flip{with(rules, plan.CodeNoAllowedFile, datafile("/it.yml", "/app-sre/integration-1.yml", "/pr_check/always_run", "false"))},
+			[]plan.Flip{with(rules, plan.CodeNoAllowedFile, datafile("/it.yml", "/app-sre/integration-1.yml",
+				"/pr_check/always_run", "false"))},
 		},
 		{
 			"a lone resource", exec, onHead(content("/lone.txt")),
 			[]plan.Flip{
 				with(back, plan.CodeOnlyMetadata, plan.FlipChange{Part: plan.PartResource, Path: "/lone.txt"}),
-				with(rules, plan.CodeNoAllowedFile, plan.FlipChange{Part: plan.PartSettings, Path: "prcheck.yaml", Field: "integrations.it.resources", To: `"none"`}),
+				with(rules, plan.CodeNoAllowedFile, plan.FlipChange{Part: plan.PartSettings, Path: "prcheck.yaml",
+					Field: "integrations.it.resources", To: `"none"`}),
 			},
 		},
 		{
 			"the order of a list", asks(", list_order: significant", "roles.graphql"), reorder,
 			[]plan.Flip{
 				with(back, plan.CodeOnlyMetadata, datafile("/roles/ops.yml", "/role-1.yml", "/tags", "")),
-				with(at(rules, plan.Skip, plan.RungState), plan.CodeSameState, plan.FlipChange{Part: plan.PartSettings, Path: "prcheck.yaml", Field: "integrations.it.list_order", To: `"ignored"`}),
+				with(at(rules, plan.Skip, plan.RungState), plan.CodeSameState,
+					plan.FlipChange{Part: plan.PartSettings, Path: "prcheck.yaml", Field: "integrations.it.list_order",
+						To: `"ignored"`}),
 			},
 		},
 		{
 			"a field that it does not read", asks("", "names.graphql"), email,
-			[]plan.Flip{with(at(edit, plan.Run, plan.RungState), plan.CodeStateDiffers, datafile("/users/ana.yml", "/user-1.yml", "/name", `"changed"`))},
+			[]plan.Flip{with(at(edit, plan.Run, plan.RungState), plan.CodeStateDiffers,
+				datafile("/users/ana.yml", "/user-1.yml", "/name", `"changed"`))},
 		},
 		{
 			"nothing that it may read", exec, elsewhere,
-			[]plan.Flip{with(edit, plan.CodeAllowedFileChanged, datafile("/users/ana.yml", "/user-1.yml", "/email", `"changed"`))},
+			[]plan.Flip{with(edit, plan.CodeAllowedFileChanged, datafile("/users/ana.yml", "/user-1.yml", "/email",
+				`"changed"`))},
 		},
 		{
 			"disabled", exec, both(func(s *side) { s.check()["disabled"] = true }, rename),
-			[]plan.Flip{with(at(edit, plan.Run, plan.RungDefinition), plan.CodeDefinitionChanged, datafile("/it.yml", "/app-sre/integration-1.yml", "/pr_check/disabled", "false"))},
+			[]plan.Flip{with(at(edit, plan.Run, plan.RungDefinition), plan.CodeDefinitionChanged,
+				datafile("/it.yml", "/app-sre/integration-1.yml", "/pr_check/disabled", "false"))},
 		},
 		{
 			"one shard", byAccount(""), resize,

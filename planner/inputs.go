@@ -60,7 +60,8 @@ func (d *inputDigester) of(ctx context.Context, o schemafilter.Outcome, s affect
 		ruled[i] = d.filesOfRules(o.Name, b)
 	}
 	return func(t plan.Task) string {
-		return digestInputs(t, map[string]any{"states": state.Digest(t.Shard), "types": d.types(), "definition": definitions, "ruled": ruled})
+		return digestInputs(t, map[string]any{"states": state.Digest(t.Shard), "types": d.types(), "definition": definitions,
+			"ruled": ruled})
 	}
 }
 
@@ -119,7 +120,8 @@ func digestFile(f *bundle.File) string {
 // digestInputs digests everything that decides what a task does: its command, the
 // part of the bundles that it sees, and the version of the engine that answers it.
 func digestInputs(t plan.Task, sees any) string {
-	raw, err := json.Marshal(map[string]any{"engine": trace.Version, "command": t.Command, "integration": t.Integration, "shard": t.Shard, "sees": sees})
+	raw, err := json.Marshal(map[string]any{"engine": trace.Version, "command": t.Command, "integration": t.Integration,
+		"shard": t.Shard, "sees": sees})
 	if err != nil { // strings and lists of strings always encode
 		raw = []byte(err.Error())
 	}

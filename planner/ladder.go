@@ -40,7 +40,8 @@ func newLadder(in Input) (*ladder, error) {
 		return nil, fmt.Errorf("head: %w", err)
 	}
 	l := &ladder{Input: in, diff: bundle.Compare(in.Base, in.Head), base: base, head: head}
-	l.comparison = affected.NewComparison(in.Base, in.Head, l.diff, affected.Options{Base: in.BaseServer, Head: in.HeadServer, Memory: in.Memory})
+	l.comparison = affected.NewComparison(in.Base, in.Head, l.diff,
+		affected.Options{Base: in.BaseServer, Head: in.HeadServer, Memory: in.Memory})
 	if err := l.comparison.CheckTypes(); err != nil {
 		return nil, err
 	}
@@ -71,9 +72,11 @@ func newLadder(in Input) (*ladder, error) {
 		settings: in.Settings, base: in.Base, head: in.Head, comparison: l.comparison,
 		subjects: l.subjects, tasks: l.tasks, names: names, known: map[string]division{},
 	}
-	l.traces = &traceReader{settings: in.Settings, traces: in.Traces, files: in.Files, comparison: l.comparison, tasks: l.tasks, divider: l.divider}
+	l.traces = &traceReader{settings: in.Settings, traces: in.Traces, files: in.Files, comparison: l.comparison,
+		tasks: l.tasks, divider: l.divider}
 	l.inputs = newInputDigester(in, l.comparison)
-	l.results = &resultFinder{settings: in.Settings, results: in.Results, distrust: in.Distrust, tasks: l.tasks, inputs: l.inputs}
+	l.results = &resultFinder{settings: in.Settings, results: in.Results, distrust: in.Distrust, tasks: l.tasks,
+		inputs: l.inputs}
 	return l, nil
 }
 

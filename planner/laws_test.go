@@ -115,7 +115,9 @@ func TestVerifyOtherInput(t *testing.T) {
 	}{
 		{"base", func(in *planner.Input) { in.Base = in.Head }, "base: not what the plan was made from: its sha256 is "},
 		{"head", func(in *planner.Input) { in.Head = in.Base }, "head: not what the plan was made from: its sha256 is "},
-		{"settings", func(in *planner.Input) { in.Settings = &settings.Settings{} }, `settings: not what the plan was made from: its sha256 is ""`},
+		{"settings", func(in *planner.Input) {
+			in.Settings = &settings.Settings{}
+		}, `settings: not what the plan was made from: its sha256 is ""`},
 	}
 	for _, tt := range tests {
 		other := in
@@ -135,7 +137,8 @@ func TestVerifyOtherInput(t *testing.T) {
 	} {
 		edited := clone(p)
 		edit(&edited.Changes)
-		if gaps := verify(t, in, edited); len(gaps) == 0 || gaps[0].Integration != "changes" || !strings.HasSuffix(gaps[0].Why, want) {
+		if gaps := verify(t, in, edited); len(gaps) == 0 || gaps[0].Integration != "changes" ||
+			!strings.HasSuffix(gaps[0].Why, want) {
 			t.Errorf("got %v, want %s", gaps, want)
 		}
 	}

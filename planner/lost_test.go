@@ -31,7 +31,8 @@ func (f *failing) ReadAt(to []byte, at int64) (int, error) {
 func TestLostText(t *testing.T) {
 	base, head := world(), world()
 	rename(base, head)
-	raw, err := json.Marshal(object{"data": base.data, "resources": base.resources, "schemas": base.schemas, "graphql": object{"confs": base.types}, "git_commit": "abc"})
+	raw, err := json.Marshal(object{"data": base.data, "resources": base.resources, "schemas": base.schemas,
+		"graphql": object{"confs": base.types}, "git_commit": "abc"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,9 @@ func TestLostText(t *testing.T) {
 		asked, file.broken = true, true
 		return sizes(ctx, query)
 	}})
-	in.Base, err = bundle.OpenIndexed(file, int64(len(raw)), index, func() (*bundle.Bundle, error) { return nil, errors.New("git is gone, too") })
+	in.Base, err = bundle.OpenIndexed(file, int64(len(raw)), index, func() (*bundle.Bundle, error) {
+		return nil, errors.New("git is gone, too")
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

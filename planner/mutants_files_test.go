@@ -42,7 +42,8 @@ const (
 // run counts.
 func toolOnHead(id string, counts filesOfRuns) func(*planner.Input) {
 	return func(in *planner.Input) {
-		in.ProofFiles = headFiles{map[string]string{"tool.py": "100644 " + id}, []proof.FileRead{{Path: "tool.py", Found: "100644 1"}}}
+		in.ProofFiles = headFiles{map[string]string{"tool.py": "100644 " + id},
+			[]proof.FileRead{{Path: "tool.py", Found: "100644 1"}}}
 		in.Files = counts
 	}
 }
@@ -78,21 +79,29 @@ func fileMutants() []mutant {
 	alwaysRun := always(checkSays("always_run", true))
 	rob := always(set("/users/bob.yml", "name", "rob"))
 	return []mutant{
-		{name: "files: a trace that read another one", settings: whole, change: email, given: inOrder(read("read:then"), differs), forget: believes, words: mayRead},
-		{name: "files: a trace without files", settings: whole, change: email, given: inOrder(read(""), lost), forget: believes, words: mayRead},
-		{name: "files: a trace whose list is gone", settings: whole, change: email, given: inOrder(read("read:gone"), lost), forget: believes, words: mayRead},
-		{name: "files: a trace of another promise", settings: whole, change: email, given: inOrder(read("declared"), lost), forget: believes, words: mayRead},
-		{name: "files: edits, and a trace that read them", settings: whole, change: email, given: inOrder(read("read:then"), differs, fileEdits), forget: believes, words: edited},
+		{name: "files: a trace that read another one", settings: whole, change: email,
+			given: inOrder(read("read:then"), differs), forget: believes, words: mayRead},
+		{name: "files: a trace without files", settings: whole, change: email, given: inOrder(read(""), lost),
+			forget: believes, words: mayRead},
+		{name: "files: a trace whose list is gone", settings: whole, change: email, given: inOrder(read("read:gone"), lost),
+			forget: believes, words: mayRead},
+		{name: "files: a trace of another promise", settings: whole, change: email, given: inOrder(read("declared"), lost),
+			forget: believes, words: mayRead},
+		{name: "files: edits, and a trace that read them", settings: whole, change: email,
+			given: inOrder(read("read:then"), differs, fileEdits), forget: believes, words: edited},
 		{name: "files: edits, and a trace that nobody recorded", settings: whole + "programs: none\n", change: email,
 			given: inOrder(read("declared"), lost, fileEdits), forget: believes, words: edited},
 		{name: "files: edits of more than files", settings: whole, change: email,
 			given: inOrder(proves, func(in *planner.Input) { in.Edits = edits("x") }), forget: fileEdits, words: edited},
-		{name: "files: edits, and always_run", settings: whole, change: then(alwaysRun, email), given: inOrder(proves, fileEdits),
-			hide: always(checkSays("always_run", false)), words: edited},
-		{name: "files: edits, and a paths rule", settings: whole + rule, change: email, given: inOrder(proves, fileEdits), rules: whole, words: edited},
+		{name: "files: edits, and always_run", settings: whole, change: then(alwaysRun, email),
+			given: inOrder(proves, fileEdits),
+			hide:  always(checkSays("always_run", false)), words: edited},
+		{name: "files: edits, and a paths rule", settings: whole + rule, change: email, given: inOrder(proves, fileEdits),
+			rules: whole, words: edited},
 		{name: "files: edits, and queries that are declared", settings: asks("", "emails.graphql"), change: email,
 			given: inOrder(proves, fileEdits), rules: whole, words: edited},
-		{name: "files: edits, and both sides answer alike", settings: static, change: then(rob, email), given: inOrder(proves, fileEdits),
+		{name: "files: edits, and both sides answer alike", settings: static, change: then(rob, email),
+			given:  inOrder(proves, fileEdits),
 			forget: func(in *planner.Input) { in.Edits = rules.Edits{} }, words: edited},
 		{name: "files: unread, marked as proven", settings: asks("", "names.graphql"), change: email, given: unread,
 			edit: func(p *plan.Plan) { decision(p).Believed = false }, words: "only believed"},

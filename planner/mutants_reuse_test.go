@@ -23,7 +23,8 @@ func traced(label string, then *side, requests ...trace.RecordedRequest) *trace.
 	if err != nil {
 		panic(err)
 	}
-	t := &trace.Trace{TaskKey: trace.TaskKey{Integration: "it", Shard: label}, Digest: "sha256:" + label, Base: "then", Head: "then"}
+	t := &trace.Trace{TaskKey: trace.TaskKey{Integration: "it", Shard: label}, Digest: "sha256:" + label, Base: "then",
+		Head: "then"}
 	for _, r := range requests {
 		asks, err := r.GraphQL()
 		if err != nil {
@@ -76,52 +77,83 @@ func traceMutants() []mutant {
 		return remembers("", before("one", names, trace.Head), before("two", l, trace.Head))
 	}
 	filtered := func(f string) trace.RecordedRequest {
-		return trace.RecordedRequest{Side: trace.Head, Query: "query($f: JSON) { users(filter: $f) { name } }", Variables: []byte(`{"f": {` + f + `}}`)}
+		return trace.RecordedRequest{Side: trace.Head, Query: "query($f: JSON) { users(filter: $f) { name } }",
+			Variables: []byte(`{"f": {` + f + `}}`)}
 	}
 	// The same conditions in two orders: where nobody has roles, the second one is no error.
-	named, last := filtered(`"name": "none", "roles": {"filter": {"nope": 1}}`), filtered(`"roles": {"filter": {"nope": 1}}, "name": "none"`)
+	named, last := filtered(`"name": "none", "roles": {"filter": {"nope": 1}}`),
+		filtered(`"roles": {"filter": {"nope": 1}}, "name": "none"`)
 	noRoles := onHead(func(s *side) {
 		for _, name := range []string{"ana", "bob"} {
 			delete(s.at("/users/"+name+".yml"), "roles")
 		}
 	})
 	return []mutant{
-		{name: "trace: conditions in another order", settings: static, change: noRoles, given: remembers("", traced("", world(), named, last)),
+		{name: "trace: conditions in another order", settings: static, change: noRoles,
+			given:  remembers("", traced("", world(), named, last)),
 			forget: remembers("", traced("", world(), named)), words: "planned to be skipped"},
-		{name: "trace: another answer of head", settings: whole, change: email, given: remembers("", before("", emails, trace.Head)), forget: proves, words: mayRead},
-		{name: "trace: the second request", settings: whole, change: email, given: remembers("", traced("", world(), append(asked(names, trace.Head), asked(emails, trace.Head)...)...)), forget: proves, words: mayRead},
-		{name: "trace: another answer of base", settings: whole, change: baseEmail, given: remembers("", now(email, emails, trace.Base)), forget: proves, words: mayRead},
-		{name: "trace: base of either side", settings: whole, change: baseEmail, given: remembers("", before("", emails, trace.Either)), forget: proves, words: mayRead},
-		{name: "trace: head of either side", settings: whole, change: email, given: remembers("", before("", emails, trace.Either)), forget: proves, words: mayRead},
-		{name: "trace: unprovable", settings: whole, change: email, given: remembers("", nothing), forget: proves, words: mayRead},
-		{name: "trace: nothing asked", settings: whole, change: email, given: remembers("", before("", names)), forget: proves, words: mayRead},
+		{name: "trace: another answer of head", settings: whole, change: email,
+			given: remembers("", before("", emails, trace.Head)), forget: proves, words: mayRead},
+		{name: "trace: the second request", settings: whole, change: email,
+			given:  remembers("", traced("", world(), append(asked(names, trace.Head), asked(emails, trace.Head)...)...)),
+			forget: proves, words: mayRead},
+		{name: "trace: another answer of base", settings: whole, change: baseEmail,
+			given: remembers("", now(email, emails, trace.Base)), forget: proves, words: mayRead},
+		{name: "trace: base of either side", settings: whole, change: baseEmail,
+			given: remembers("", before("", emails, trace.Either)), forget: proves, words: mayRead},
+		{name: "trace: head of either side", settings: whole, change: email,
+			given: remembers("", before("", emails, trace.Either)), forget: proves, words: mayRead},
+		{name: "trace: unprovable", settings: whole, change: email, given: remembers("", nothing), forget: proves,
+			words: mayRead},
+		{name: "trace: nothing asked", settings: whole, change: email, given: remembers("", before("", names)),
+			forget: proves, words: mayRead},
 		{name: "trace: none is there", settings: whole, change: email, given: remembers(""), forget: proves, words: mayRead},
 		{name: "trace: no state", settings: whole, change: email, forget: proves, words: mayRead},
 		{name: "trace: none", settings: none, change: email, given: proves, rules: whole, words: mayRead},
-		{name: "trace: a rejected request", settings: whole, change: noNames, given: remembers("", before("", names, trace.Head)), hide: unchanged, forget: func(in *planner.Input) {}, words: inFull},
-		{name: "trace: its definition changed", settings: whole, change: onHead(checkSays("cmd", "other")), given: proves, hide: then(unchanged, email), words: "(pr_check)"},
-		{name: "trace: always_run", settings: whole, change: then(always(checkSays("always_run", true)), email), given: proves, hide: always(checkSays("always_run", false)), words: "always_run"},
-		{name: "trace: a paths rule", settings: whole + "paths: {select: [{when: ['data/users/**'], run: [it]}]}\n", change: email, given: proves, rules: whole, words: "a paths rule"},
-		{name: "trace: a command that is not known", settings: "version: 1\nexec: {argv: [run, '{cmd}', '{env.IID}']}\n", change: email, given: proves, rules: exec, words: mayRead},
-		{name: "trace: its queries are declared", settings: asks("", "emails.graphql"), change: email, given: proves, rules: whole, words: leftOut},
-		{name: "trace: static, and the answers differ", settings: static, change: email, given: remembers("", before("", emails, trace.Head)), forget: proves, words: leftOut},
+		{name: "trace: a rejected request", settings: whole, change: noNames,
+			given: remembers("", before("", names, trace.Head)), hide: unchanged, forget: func(in *planner.Input) {},
+			words: inFull},
+		{name: "trace: its definition changed", settings: whole, change: onHead(checkSays("cmd", "other")), given: proves,
+			hide: then(unchanged, email), words: "(pr_check)"},
+		{name: "trace: always_run", settings: whole, change: then(always(checkSays("always_run", true)), email),
+			given: proves, hide: always(checkSays("always_run", false)), words: "always_run"},
+		{name: "trace: a paths rule", settings: whole + "paths: {select: [{when: ['data/users/**'], run: [it]}]}\n",
+			change: email, given: proves, rules: whole, words: "a paths rule"},
+		{name: "trace: a command that is not known", settings: "version: 1\nexec: {argv: [run, '{cmd}', '{env.IID}']}\n",
+			change: email, given: proves, rules: exec, words: mayRead},
+		{name: "trace: its queries are declared", settings: asks("", "emails.graphql"), change: email, given: proves,
+			rules: whole, words: leftOut},
+		{name: "trace: static, and the answers differ", settings: static, change: email,
+			given: remembers("", before("", emails, trace.Head)), forget: proves, words: leftOut},
 		{name: "trace: static, and one of two answers differs", settings: static, change: email,
-			given: remembers("", traced("", world(), append(asked(names, trace.Head), asked(emails, trace.Head)...)...)), forget: proves, words: leftOut},
-		{name: "trace: static, and the promise is broken", settings: static, change: email, given: remembers("it asked more", before("", names, trace.Head)), forget: proves, words: mayRead},
-		{name: "trace: static, and the order counts", settings: static, change: onHead(set("/roles/dev.yml", "tags", list{"y", "x"})),
-			given: remembers("", before("", "{ roles { tags } }", trace.Head)), rules: staticIgnored, words: leftOut},
-		{name: "trace: exact, though both sides answer alike", settings: whole, change: then(always(set("/users/bob.yml", "name", "rob")), email),
-			given: remembers("", before("", names, trace.Head)), rules: static, words: mayRead},
-		{name: "trace: of one of two shards", settings: perAccount, change: both(accounts, email), given: oneOfTwo(emails), forget: oneOfTwo(names), words: inFull},
-		{name: "trace: of another shard", settings: perAccount, change: both(accounts, email), given: remembers("", before("one", names, trace.Head)), forget: oneOfTwo(names), words: inFull},
-		{name: "trace: of one of two static shards", settings: numbered(asDeployed), change: both(clusters(override("two", subshards(2))), email),
+			given:  remembers("", traced("", world(), append(asked(names, trace.Head), asked(emails, trace.Head)...)...)),
+			forget: proves, words: leftOut},
+		{name: "trace: static, and the promise is broken", settings: static, change: email,
+			given: remembers("it asked more", before("", names, trace.Head)), forget: proves, words: mayRead},
+		{name: "trace: static, and the order counts", settings: static,
+			change: onHead(set("/roles/dev.yml", "tags", list{"y", "x"})),
+			given:  remembers("", before("", "{ roles { tags } }", trace.Head)), rules: staticIgnored, words: leftOut},
+		{name: "trace: exact, though both sides answer alike", settings: whole,
+			change: then(always(set("/users/bob.yml", "name", "rob")), email),
+			given:  remembers("", before("", names, trace.Head)), rules: static, words: mayRead},
+		{name: "trace: of one of two shards", settings: perAccount, change: both(accounts, email), given: oneOfTwo(emails),
+			forget: oneOfTwo(names), words: inFull},
+		{name: "trace: of another shard", settings: perAccount, change: both(accounts, email),
+			given: remembers("", before("one", names, trace.Head)), forget: oneOfTwo(names), words: inFull},
+		{name: "trace: of one of two static shards", settings: numbered(asDeployed),
+			change: both(clusters(override("two", subshards(2))), email),
 			given:  remembers("", before("one", names, trace.Head), before("two{1/2}", names, trace.Head)),
 			forget: remembers("", before("one", names, trace.Head), before("two", names, trace.Head)), words: inFull},
-		{name: "trace: evidence of another trace", settings: whole, change: email, given: proves, edit: altered, words: `its evidence names the trace "sha256:another"`},
-		{name: "trace: evidence for a shard", settings: perAccount, change: both(accounts, email), given: oneOfTwo(emails), edit: altered, words: "its evidence names the trace"},
+		{name: "trace: evidence of another trace", settings: whole, change: email, given: proves, edit: altered,
+			words: `its evidence names the trace "sha256:another"`},
+		{name: "trace: evidence for a shard", settings: perAccount, change: both(accounts, email), given: oneOfTwo(emails),
+			edit: altered, words: "its evidence names the trace"},
 		{name: "trace: evidence where no trace counts", settings: asks("", "names.graphql"), change: email, given: proves,
-			edit: func(p *plan.Plan) { decision(p).Evidence.Traces = []plan.TraceProof{{Digest: "sha256:", Requests: 1}} }, words: "no trace counts for it"},
-		{name: "trace: another reason", settings: whole, change: email, given: proves, edit: func(p *plan.Plan) { decision(p).Code = plan.CodeOnlyMetadata }, words: "skipped for the reason"},
+			edit:  func(p *plan.Plan) { decision(p).Evidence.Traces = []plan.TraceProof{{Digest: "sha256:", Requests: 1}} },
+			words: "no trace counts for it"},
+		{name: "trace: another reason", settings: whole, change: email, given: proves, edit: func(p *plan.Plan) {
+			decision(p).Code = plan.CodeOnlyMetadata
+		}, words: "skipped for the reason"},
 	}
 }
 
@@ -175,7 +207,8 @@ func resultMutants() []mutant {
 	const differs = "its desired state differs"
 	const again = exec + "integrations: {it: {}}\n"
 	moved := func(name, settings string, what func(*side), words string) mutant { // since it passed
-		return mutant{name: "result: " + name, settings: settings, change: then(always(what), dev), given: passedOver(settings, dev), forget: every, words: words}
+		return mutant{name: "result: " + name, settings: settings, change: then(always(what), dev),
+			given: passedOver(settings, dev), forget: every, words: words}
 	}
 	ref := func(names ...string) (out list) {
 		for _, n := range names {
@@ -202,40 +235,63 @@ func resultMutants() []mutant {
 		{name: "result: it never passed", settings: roles, change: dev, given: fresh, forget: every, words: differs},
 		{name: "result: nothing is remembered", settings: roles, change: dev, forget: every, words: differs},
 		moved("its state on base moved", roles, bigger("ops"), differs),
-		{name: "result: head differs in another way", settings: roles, change: then(dev, onHead(bigger("ops"))), given: passed, forget: every, words: differs},
+		{name: "result: head differs in another way", settings: roles, change: then(dev, onHead(bigger("ops"))),
+			given: passed, forget: every, words: differs},
 		moved("a JSON schema moved", roles, func(s *side) { s.schemas["/user-1.yml"] = object{"version": 2} }, differs),
 		moved("a type moved", roles, func(s *side) {
 			s.types[1]["fields"] = append(s.types[1]["fields"].([]object), field("more", "string", nil))
 		}, differs),
 		moved("its definition moved", roles, set("/it.yml", "description", "z"), differs),
-		moved("a file of its paths rule moved", roles+"paths: {select: [{when: ['data/others/*'], run: [it]}]}\n", set("/others/else.yml", "name", "x"), differs),
+		moved("a file of its paths rule moved", roles+"paths: {select: [{when: ['data/others/*'], run: [it]}]}\n",
+			set("/others/else.yml", "name", "x"), differs),
 		moved("nothing tells its state, and anything moved", again, set("/others/else.yml", "name", "x"), inFull),
-		moved("what all shards see moved", byAccount(""), set0("/roles/none.yml", object{"$schema": "/role-1.yml", "name": "none"}), differs),
+		moved("what all shards see moved", byAccount(""),
+			set0("/roles/none.yml", object{"$schema": "/role-1.yml", "name": "none"}), differs),
 		moved("an order of which every shard is a part", ordered, bigger("ops"), differs),
-		{name: "result: shards stand together otherwise", settings: byAccount(""), change: both(groups(ref("a", "b"), ref("c")), onHead(bigger("a"))),
-			given: passedOver(byAccount(""), both(groups(ref("a"), ref("b", "c")), onHead(bigger("a")))), forget: every, words: differs},
-		{name: "result: a shard that never passed", settings: byAccount(""), change: then(dev, onHead(bigger("ops"))), given: passedOver(byAccount(""), dev), forget: every, words: differs},
-		{name: "result: always_run", settings: roles, change: then(always(checkSays("always_run", true)), dev), given: every, hide: always(checkSays("always_run", false)), words: "always_run"},
-		{name: "result: edited rules", settings: roles, change: dev, given: func(in *planner.Input) { every(in); in.Edits = edits("x") }, forget: func(in *planner.Input) { in.Edits = edits() }, words: "head edits a rule or a file"},
-		{name: "result: reuse: none", settings: exec + "integrations: {it: {reuse: none}}\n", change: email, given: every, rules: again, words: inFull},
-		{name: "result: a command that is not known", settings: "version: 1\nexec: {argv: [run, '{env.IID}']}\n", change: email, given: every, rules: exec, words: inFull},
-		{name: "result: a task that cannot be started", settings: "version: 1\nintegrations: {it: {}}\n", change: email, given: every, rules: again, words: inFull},
+		{name: "result: shards stand together otherwise", settings: byAccount(""),
+			change: both(groups(ref("a", "b"), ref("c")), onHead(bigger("a"))),
+			given:  passedOver(byAccount(""), both(groups(ref("a"), ref("b", "c")), onHead(bigger("a")))), forget: every,
+			words: differs},
+		{name: "result: a shard that never passed", settings: byAccount(""), change: then(dev, onHead(bigger("ops"))),
+			given: passedOver(byAccount(""), dev), forget: every, words: differs},
+		{name: "result: always_run", settings: roles, change: then(always(checkSays("always_run", true)), dev), given: every,
+			hide: always(checkSays("always_run", false)), words: "always_run"},
+		{name: "result: edited rules", settings: roles, change: dev, given: func(in *planner.Input) {
+			every(in)
+			in.Edits = edits("x")
+		}, forget: func(in *planner.Input) { in.Edits = edits() }, words: "head edits a rule or a file"},
+		{name: "result: reuse: none", settings: exec + "integrations: {it: {reuse: none}}\n", change: email, given: every,
+			rules: again, words: inFull},
+		{name: "result: a command that is not known", settings: "version: 1\nexec: {argv: [run, '{env.IID}']}\n",
+			change: email, given: every, rules: exec, words: inFull},
+		{name: "result: a task that cannot be started", settings: "version: 1\nintegrations: {it: {}}\n", change: email,
+			given: every, rules: again, words: inFull},
 		{name: "result: a native integration", settings: exec, change: resize, given: func(in *planner.Input) {
 			every(in)
 			in.Natives = []integration.DryRunner{native("it")}
 		}, forget: func(in *planner.Input) { in.Natives = nil }, words: inFull},
-		{name: "result: effects that are not remembered", settings: effects, change: dev, given: passedOver(effects, dev), forget: every, words: differs},
+		{name: "result: effects that are not remembered", settings: effects, change: dev, given: passedOver(effects, dev),
+			forget: every, words: differs},
 		{name: "result: evidence with other effects", settings: effects, change: dev, given: func(in *planner.Input) {
 			passedOver(effects, dev)(in)
 			in.Results = announced{in.Results.(results), in.Settings.For("it").EffectsDigest(), map[string]*plan.Effects{"": {}}}
 		}, edit: func(p *plan.Plan) {
 			decision(p).Evidence.Passed[0].Effects = &plan.Effects{Items: []plan.Effect{{Kind: plan.EffectDelete, Subject: "x"}}}
 		}, words: "names other effects"},
-		{name: "result: evidence with other inputs", settings: roles, change: dev, given: passed, edit: func(p *plan.Plan) { decision(p).Evidence.Passed[0].Inputs = "sha256:0" }, words: "names a result of \"it\" with other inputs"},
-		{name: "result: evidence of another shard", settings: byAccount(""), change: dev, given: passedOver(byAccount(""), dev), edit: func(p *plan.Plan) { decision(p).Evidence.Passed[0].Shard = "two" }, words: "with other inputs"},
-		{name: "result: a task with other inputs", settings: roles, change: dev, given: fresh, edit: func(p *plan.Plan) { p.Tasks[0].Inputs = "sha256:0" }, words: "has inputs that are not those of what it sees"},
-		{name: "result: a shard with the inputs of another one", settings: byAccount(""), change: then(dev, onHead(bigger("ops"))), given: fresh,
-			edit: func(p *plan.Plan) { p.Tasks[0].Inputs = p.Tasks[1].Inputs }, words: "has inputs that are not those of what it sees"},
+		{name: "result: evidence with other inputs", settings: roles, change: dev, given: passed, edit: func(p *plan.Plan) {
+			decision(p).Evidence.Passed[0].Inputs = "sha256:0"
+		}, words: "names a result of \"it\" with other inputs"},
+		{name: "result: evidence of another shard", settings: byAccount(""), change: dev,
+			given: passedOver(byAccount(""), dev), edit: func(p *plan.Plan) { decision(p).Evidence.Passed[0].Shard = "two" },
+			words: "with other inputs"},
+		{name: "result: a task with other inputs", settings: roles, change: dev, given: fresh, edit: func(p *plan.Plan) {
+			p.Tasks[0].Inputs = "sha256:0"
+		}, words: "has inputs that are not those of what it sees"},
+		{name: "result: a shard with the inputs of another one", settings: byAccount(""),
+			change: then(dev, onHead(bigger("ops"))), given: fresh,
+			edit: func(p *plan.Plan) {
+				p.Tasks[0].Inputs = p.Tasks[1].Inputs
+			}, words: "has inputs that are not those of what it sees"},
 	}
 }
 
@@ -248,14 +304,24 @@ func planMutants() []mutant {
 	const started = `its task "it" is not started as the settings and its definition say`
 	task := func(f func(t *plan.Task)) func(p *plan.Plan) { return func(p *plan.Plan) { f(&p.Tasks[0]) } }
 	return []mutant{
-		{name: "forged: same bundle", settings: exec, change: email, edit: forge(plan.RungSchema, plan.CodeSameBundle), words: inFull},
-		{name: "forged: only metadata", settings: exec, change: elsewhere, edit: func(p *plan.Plan) { *decision(p) = skipBy(plan.RungSchema, plan.CodeOnlyMetadata) }, words: "planned as proven, but the skip is only believed"},
-		{name: "forged: only metadata, with queries", settings: asks("", "names.graphql"), change: elsewhere, edit: func(p *plan.Plan) { decision(p).Code = plan.CodeOnlyMetadata }, words: "skipped for the reason"},
-		{name: "forged: same state", settings: exec, change: email, edit: forge(plan.RungState, plan.CodeSameState), words: inFull},
-		{name: "forged: same state of what is believed", settings: exec, change: elsewhere, edit: func(p *plan.Plan) { *decision(p) = skipBy(plan.RungState, plan.CodeSameState) }, words: "planned as proven, but the skip is only believed"},
-		{name: "forged: same state, though it differs", settings: asks("", "emails.graphql"), change: email, edit: forge(plan.RungState, plan.CodeSameState), words: inFull + "its desired state differs"},
-		{name: "forged: passed before", settings: exec, change: email, edit: forge(plan.RungResult, plan.CodePassedBefore), words: inFull},
-		{name: "forged: same answers", settings: exec, change: email, edit: forge(plan.RungState, plan.CodeSameAnswers), words: inFull},
+		{name: "forged: same bundle", settings: exec, change: email, edit: forge(plan.RungSchema, plan.CodeSameBundle),
+			words: inFull},
+		{name: "forged: only metadata", settings: exec, change: elsewhere, edit: func(p *plan.Plan) {
+			*decision(p) = skipBy(plan.RungSchema, plan.CodeOnlyMetadata)
+		}, words: "planned as proven, but the skip is only believed"},
+		{name: "forged: only metadata, with queries", settings: asks("", "names.graphql"), change: elsewhere,
+			edit: func(p *plan.Plan) { decision(p).Code = plan.CodeOnlyMetadata }, words: "skipped for the reason"},
+		{name: "forged: same state", settings: exec, change: email, edit: forge(plan.RungState, plan.CodeSameState),
+			words: inFull},
+		{name: "forged: same state of what is believed", settings: exec, change: elsewhere, edit: func(p *plan.Plan) {
+			*decision(p) = skipBy(plan.RungState, plan.CodeSameState)
+		}, words: "planned as proven, but the skip is only believed"},
+		{name: "forged: same state, though it differs", settings: asks("", "emails.graphql"), change: email,
+			edit: forge(plan.RungState, plan.CodeSameState), words: inFull + "its desired state differs"},
+		{name: "forged: passed before", settings: exec, change: email, edit: forge(plan.RungResult, plan.CodePassedBefore),
+			words: inFull},
+		{name: "forged: same answers", settings: exec, change: email, edit: forge(plan.RungState, plan.CodeSameAnswers),
+			words: inFull},
 		{name: "forged: believed", settings: exec, change: email, edit: func(p *plan.Plan) {
 			forge(plan.RungSchema, plan.CodeNoAllowedFile)(p)
 			decision(p).Believed = true
@@ -264,10 +330,16 @@ func planMutants() []mutant {
 			noTasks(p)
 			p.Integrations = p.Integrations[1:]
 		}, words: "the plan says nothing about it"},
-		{name: "forged: another command", settings: exec, change: email, edit: task(func(t *plan.Task) { t.Argv = []string{"true"} }), words: started},
-		{name: "forged: another digest of the command", settings: exec, change: email, edit: task(func(t *plan.Task) { t.Command = "sha256:0" }), words: started},
-		{name: "forged: blocked", settings: exec, change: email, edit: task(func(t *plan.Task) { t.Blocked = "not today" }), words: started},
-		{name: "forged: native", settings: exec, change: email, edit: task(func(t *plan.Task) { t.Native, t.Argv = true, []string{} }), words: started},
+		{name: "forged: another command", settings: exec, change: email,
+			edit: task(func(t *plan.Task) { t.Argv = []string{"true"} }), words: started},
+		{name: "forged: another digest of the command", settings: exec, change: email,
+			edit: task(func(t *plan.Task) { t.Command = "sha256:0" }), words: started},
+		{name: "forged: blocked", settings: exec, change: email, edit: task(func(t *plan.Task) { t.Blocked = "not today" }),
+			words: started},
+		{name: "forged: native", settings: exec, change: email, edit: task(func(t *plan.Task) {
+			t.Native, t.Argv = true,
+				[]string{}
+		}), words: started},
 		{name: "forged: a shard for the whole", settings: byAccount(""), change: noShard, edit: func(p *plan.Plan) {
 			t := &p.Tasks[0]
 			t.Shard, t.ID, decision(p).Tasks[0], t.Argv = "one", "it/one", "it/one", []string{"run", "it", "--account", "one"}

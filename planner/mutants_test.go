@@ -32,7 +32,8 @@ type mutant struct {
 // mutants are all mutants. The list is the test: a rule without a mutant can be broken
 // without notice.
 func mutants() []mutant {
-	return slices.Concat(definitionMutants(), schemaMutants(), dependenceMutants(), earlyMutants(), stateMutants(), boundMutants(), shardMutants(), traceMutants(), fileMutants(), resultMutants(), planMutants(), evidenceMutants())
+	return slices.Concat(definitionMutants(), schemaMutants(), dependenceMutants(), earlyMutants(), stateMutants(),
+		boundMutants(), shardMutants(), traceMutants(), fileMutants(), resultMutants(), planMutants(), evidenceMutants())
 }
 
 func TestMutants(t *testing.T) {
@@ -58,7 +59,8 @@ func TestMutants(t *testing.T) {
 			gaps := verify(t, in, broken)
 			if len(gaps) != 1 || gaps[0].Integration != "it" || !strings.Contains(gaps[0].Why, m.words) {
 				b, _ := broken.Decision("it")
-				t.Errorf("got %v, want one gap with %q\nhonest: %s %s\nbroken: %s %s", gaps, m.words, brief(d), d.Reason, brief(b), b.Reason)
+				t.Errorf("got %v, want one gap with %q\nhonest: %s %s\nbroken: %s %s", gaps, m.words, brief(d), d.Reason, brief(b),
+					b.Reason)
 			}
 		})
 	}
@@ -75,8 +77,10 @@ func TestMutants(t *testing.T) {
 // runs are the reasons for which the ladder runs something, or leaves out some of it.
 var runs = []plan.Code{
 	plan.CodeNewDefinition, plan.CodeNewCheck, plan.CodeDefinitionChanged, plan.CodeRulesEdited, plan.CodeAlwaysRun,
-	plan.CodePathsRule, plan.CodeAllowedFileChanged, plan.CodeDependsOnFile, plan.CodeTypesChanged, plan.CodeResourceChanged, plan.CodeNotEnforced,
-	plan.CodeStateUnproven, plan.CodeStateDiffers, plan.CodeNotByShard, plan.CodeTooManyShards, plan.CodeShardsDiffer, plan.CodeSomeShardsProven, plan.CodePassedBefore,
+	plan.CodePathsRule, plan.CodeAllowedFileChanged, plan.CodeDependsOnFile, plan.CodeTypesChanged,
+	plan.CodeResourceChanged, plan.CodeNotEnforced,
+	plan.CodeStateUnproven, plan.CodeStateDiffers, plan.CodeNotByShard, plan.CodeTooManyShards, plan.CodeShardsDiffer,
+	plan.CodeSomeShardsProven, plan.CodePassedBefore,
 }
 
 // input returns the input of the mutant, with these settings.

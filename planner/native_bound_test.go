@@ -51,7 +51,9 @@ func counts(more string) string {
 }
 
 func givenCounter(in *planner.Input) {
-	in.Natives = []integration.DryRunner{telling{"it", func(context.Context, integration.QueryFunc) (any, error) { return 1, nil }}, counter{"counter"}}
+	in.Natives = []integration.DryRunner{telling{"it", func(context.Context, integration.QueryFunc) (any, error) {
+		return 1, nil
+	}}, counter{"counter"}}
 }
 
 // A definition that is bound to a native of another name runs it, with its own settings.
@@ -67,7 +69,8 @@ func TestBoundNative(t *testing.T) {
 		{"nothing that it reads", counts(""), email, "skip state"},
 		{"the one of its own name is not asked", exec, resize, "skip state"},
 		{"shards of the settings", counts(", shards: {by: ['groups[*].name']}"), resize, "shards shards it/ops"},
-		{"approved deletions", counts(", deletes: {off: true, approved: [{key: x, until: 2026-01-31}]}, adopt: [x]"), resize, "shards shards it/two"},
+		{"approved deletions", counts(", deletes: {off: true, approved: [{key: x, until: 2026-01-31}]}, adopt: [x]"), resize,
+			"shards shards it/two"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			base, head := world(), world()
@@ -93,13 +96,17 @@ func TestBoundNative(t *testing.T) {
 func boundMutants() []mutant {
 	const differs = "its desired state differs"
 	return []mutant{
-		{name: "a bound native state", settings: counts(""), change: resize, given: givenCounter, hide: unchanged, words: differs},
-		{name: "the native that is bound", settings: counts(""), change: resize, given: givenCounter, rules: exec, words: differs},
+		{name: "a bound native state", settings: counts(""), change: resize, given: givenCounter, hide: unchanged,
+			words: differs},
+		{name: "the native that is bound", settings: counts(""), change: resize, given: givenCounter, rules: exec,
+			words: differs},
 		{name: "the settings of a native", settings: counts(", settings: {above: 0.5}"), change: resize, given: givenCounter,
 			rules: counts(", settings: {above: 1000}"), words: differs},
 		{name: "a bound native that another one is taken for", settings: counts(""), change: resize, given: givenCounter,
 			forget: func(in *planner.Input) {
-				in.Natives = []integration.DryRunner{telling{"counter", func(context.Context, integration.QueryFunc) (any, error) { return 1, nil }}}
+				in.Natives = []integration.DryRunner{telling{"counter", func(context.Context, integration.QueryFunc) (any, error) {
+					return 1, nil
+				}}}
 			}, words: differs},
 		{name: "a bound native that runs as a process", settings: counts(""), change: resize, given: givenCounter,
 			edit: func(p *plan.Plan) { p.Tasks[0].Native, p.Tasks[0].Argv = false, []string{"true"} }, words: "started"},
@@ -109,10 +116,13 @@ func boundMutants() []mutant {
 // What is wrong with the settings of natives is found before a plan is made.
 func TestNativeSettings(t *testing.T) {
 	for name, c := range map[string]struct{ settings, want string }{
-		"no such native":   {"version: 1\nintegrations:\n  it:\n    native: conter\n", `prcheck.yaml:4: integrations.it.native: this program has no native integration "conter" (did you mean "counter"?); it has counter, it`},
-		"wrong settings":   {counts(", settings: {abov: 1}"), `prcheck.yaml:2: integrations.it.settings: unknown key "abov" (did you mean "above"?)`},
-		"nobody uses them": {exec + "integrations:\n  rest:\n    exec: {}\n    adopt: ['**']\n", `prcheck.yaml:6: integrations.rest.adopt: only a native integration uses this key, and "rest" is none; bind it to one with the key native`},
-		"all right":        {counts(", settings: {above: 1}"), ""},
+		"no such native": {"version: 1\nintegrations:\n  it:\n    native: conter\n",
+			`prcheck.yaml:4: integrations.it.native: this program has no native integration "conter" (did you mean "counter"?); it has counter, it`},
+		"wrong settings": {counts(", settings: {abov: 1}"),
+			`prcheck.yaml:2: integrations.it.settings: unknown key "abov" (did you mean "above"?)`},
+		"nobody uses them": {exec + "integrations:\n  rest:\n    exec: {}\n    adopt: ['**']\n",
+			`prcheck.yaml:6: integrations.rest.adopt: only a native integration uses this key, and "rest" is none; bind it to one with the key native`},
+		"all right": {counts(", settings: {above: 1}"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			base, head := world(), world()

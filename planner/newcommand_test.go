@@ -17,7 +17,8 @@ func TestNewCommand(t *testing.T) {
 		blocked             bool
 		warned              string
 	}{
-		{"not trusted", "", "new", "", false, "the command that head gives it was not tried (trust.new_commands would run it)"},
+		{"not trusted", "", "new", "", false,
+			"the command that head gives it was not tried (trust.new_commands would run it)"},
 		{"trusted", "trust: {new_commands: true}\n", "new", "run new", false, ""},
 		{"the same command", "trust: {new_commands: true}\n", "it", "", false, ""},
 		{"no plain word", "trust: {new_commands: true}\n", "--no-dry-run", "run", true, "not run"},
@@ -28,7 +29,8 @@ func TestNewCommand(t *testing.T) {
 			in := input(t, base, head, exec+c.settings)
 			p := made(t, in)
 			task, ok := p.Task("it+head")
-			if got := strings.Join(task.Argv, " "); got != c.want || ok != (c.want != "" || c.blocked) || (task.Blocked != "") != c.blocked || ok && !task.NewCommand {
+			if got := strings.Join(task.Argv, " "); got != c.want || ok != (c.want != "" || c.blocked) ||
+				(task.Blocked != "") != c.blocked || ok && !task.NewCommand {
 				t.Errorf("got the task %+v, want %q", task, c.want)
 			}
 			if base, _ := p.Task("it"); strings.Join(base.Argv, " ") != "run it" {

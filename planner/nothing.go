@@ -19,10 +19,12 @@ func checkDefinitions(in Input, base, head []integration.Definition) error {
 	schema := in.Settings.DefinitionSchema()
 	remedy := "if integrations are defined by datafiles of another schema, name it with definition_schema in prcheck.yaml"
 	if len(base) > 0 {
-		return fmt.Errorf("base defines integrations (%d) and head none (no datafile has the $schema %q), so nothing of head can be checked%s; %s",
+		return fmt.Errorf("base defines integrations (%d) and head none (no datafile has the $schema %q), so nothing of "+
+			"head can be checked%s; %s",
 			len(base), schema, nearMisses(schema, in.Head), remedy)
 	}
-	return fmt.Errorf("neither base nor head defines an integration (no datafile has the $schema %q), so there is nothing to check%s; %s",
+	return fmt.Errorf("neither base nor head defines an integration (no datafile has the $schema %q), so there is "+
+		"nothing to check%s; %s",
 		schema, nearMisses(schema, in.Base, in.Head), remedy)
 }
 

@@ -21,8 +21,10 @@ func TestNoDefinitions(t *testing.T) {
 		{"both define it", exec, rename, "", ""},
 		{"neither does", exec, both(func(s *side) { delete(s.data, "/it.yml") }, rename),
 			`neither base nor head defines an integration (no datafile has the $schema "/app-sre/integration-1.yml"), so there is nothing to check; `, ""},
-		{"neither does, with a similar schema", exec, both(hide, rename), "(there are datafiles of /app-sre/integration-2.yml); if integrations", ""},
-		{"the settings name the schema", exec + "definition_schema: /app-sre/integration-2.yml\n", both(hide, rename), "", ""},
+		{"neither does, with a similar schema", exec, both(hide, rename),
+			"(there are datafiles of /app-sre/integration-2.yml); if integrations", ""},
+		{"the settings name the schema", exec + "definition_schema: /app-sre/integration-2.yml\n", both(hide, rename), "",
+			""},
 		{"only base does", exec, func(_, head *side) { hide(head) },
 			`base defines integrations (1) and head none (no datafile has the $schema "/app-sre/integration-1.yml"), so nothing of head can be checked (there are datafiles of /app-sre/integration-2.yml)`, ""},
 		{"only head does", exec, func(base, _ *side) { hide(base) }, "", "this is the first change that defines any"},
@@ -40,7 +42,8 @@ func TestNoDefinitions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if said := strings.Join(p.Warnings, "\n"); c.warning != "" && !strings.Contains(said, c.warning) || c.warning == "" && strings.Contains(said, "first change") {
+			if said := strings.Join(p.Warnings, "\n"); c.warning != "" && !strings.Contains(said, c.warning) ||
+				c.warning == "" && strings.Contains(said, "first change") {
 				t.Errorf("got the warnings %q, want %q", said, c.warning)
 			}
 			if len(p.Integrations) != 1 || len(p.Tasks) != 1 {

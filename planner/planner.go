@@ -110,7 +110,8 @@ type Results interface {
 	Passed(ctx context.Context, t plan.Task, within time.Duration) (began time.Time, ok bool)
 	// LastEffects returns the effects of the last such run whose effects were found by the
 	// rules with this digest, and when it began. They are nil if none are remembered.
-	LastEffects(ctx context.Context, t plan.Task, within time.Duration, rules string) (found *plan.Effects, began time.Time)
+	LastEffects(ctx context.Context, t plan.Task, within time.Duration,
+		rules string) (found *plan.Effects, began time.Time)
 	// Effects returns the effects of such a run that began at a time.
 	Effects(ctx context.Context, t plan.Task, began time.Time, rules string) (*plan.Effects, bool)
 }

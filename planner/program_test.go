@@ -51,10 +51,12 @@ func programs() []program {
 		{asks("", "members.graphql"), ask("members.graphql"), false, false},
 		{asks(", list_order: significant", "roles.graphql"), ask("roles.graphql"), true, false},
 		{asks(", "+by+"}", "roles.graphql"), ask("roles.graphql"), false, false},
-		{asks(", "+by+", fan_out: true}", "roles.graphql", "names.graphql"), ask("roles.graphql", "names.graphql"), false, false},
+		{asks(", "+by+", fan_out: true}", "roles.graphql", "names.graphql"), ask("roles.graphql", "names.graphql"), false,
+			false},
 		{asks(", "+by+", max: 1, fan_out: true}", "roles.graphql"), ask("roles.graphql"), false, false},
 		{asks(", list_order: significant, "+by+", fan_out: true}", "roles.graphql"), ask("roles.graphql"), true, false},
-		{asks(`, shards: {by: ["roles[*].groups[*].account", "groups[*].account"], arg: --account, fan_out: true}`, "roles.graphql", "groups.graphql"),
+		{asks(`, shards: {by: ["roles[*].groups[*].account", "groups[*].account"], arg: --account, fan_out: true}`,
+			"roles.graphql", "groups.graphql"),
 			ask("roles.graphql", "groups.graphql"), false, false},
 		{numbered("queries: [roles.graphql], " + asDeployed), ask("roles.graphql"), false, false},
 		{numbered("queries: [roles.graphql], shards: {strategy: static}"), ask("roles.graphql"), false, false},
@@ -97,10 +99,12 @@ func mutations() []func(*rand.Rand, *side) {
 			set(s, group(r), "template", pick(r, "/t.txt", "/own.yml", "/lone.txt", "/none"))
 		},
 		func(r *rand.Rand, s *side) {
-			s.data["/roles/new.yml"] = object{"$schema": "/role-1.yml", "name": pick(r, "new", "dev"), "tags": tags(r), "groups": refs(r, 3, group)}
+			s.data["/roles/new.yml"] = object{"$schema": "/role-1.yml", "name": pick(r, "new", "dev"), "tags": tags(r),
+				"groups": refs(r, 3, group)}
 		},
 		func(r *rand.Rand, s *side) {
-			s.data["/groups/new.yml"] = object{"$schema": "/group-1.yml", "name": "new", "account": keys[r.IntN(4)], "template": "/t.txt"}
+			s.data["/groups/new.yml"] = object{"$schema": "/group-1.yml", "name": "new", "account": keys[r.IntN(4)],
+				"template": "/t.txt"}
 		},
 		func(r *rand.Rand, s *side) { delete(s.data, pick(r, user(r), role(r), group(r))) },
 		func(r *rand.Rand, s *side) { s.resources["/t.txt"] = resource("/t.txt", pick(r, "text", "other"), nil) },
@@ -124,7 +128,8 @@ func mutations() []func(*rand.Rand, *side) {
 		func(r *rand.Rand, s *side) { s.check()["early_exit"] = r.IntN(2) == 0 },
 		func(r *rand.Rand, s *side) {
 			delete(s.at("/it.yml"), "managed")
-			clusters(override(cluster(r), subshards(1+r.IntN(3))), override(cluster(r), object{"imageRef": pick(r, "i", "j")}))(s)
+			clusters(override(cluster(r), subshards(1+r.IntN(3))),
+				override(cluster(r), object{"imageRef": pick(r, "i", "j")}))(s)
 		},
 		func(r *rand.Rand, s *side) { delete(s.at("/it.yml"), "managed"); numbers(1 + r.IntN(3))(s) },
 		func(r *rand.Rand, s *side) { set(s, "/c/"+cluster(r)+".yml", "name", pick(r, "one", "two", "new")) },
@@ -153,7 +158,8 @@ func (p program) view(t *testing.T, b *bundle.Bundle, shard string) string {
 		if err := json.Unmarshal(engine.Answer(t.Context(), req).JSON(), &answer); err != nil {
 			t.Fatal(err)
 		}
-		if data, ok := answer.(object)["data"].(object); ok && shard != "" && !p.ordered && strings.Contains(p.settings, "by: [") {
+		if data, ok := answer.(object)["data"].(object); ok && shard != "" && !p.ordered &&
+			strings.Contains(p.settings, "by: [") {
 			if strings.Contains(p.settings, `"groups[*]`) {
 				data["groups"] = mine(data["groups"], shard)
 			}
@@ -234,7 +240,8 @@ func (p program) recorded(t *testing.T, b *bundle.Bundle) *trace.Trace {
 	engine, r := gql.New(b, schema), trace.NewRecorder("then", "then")
 	for _, req := range p.asks {
 		res := engine.Answer(t.Context(), req)
-		r.Note(trace.Exchange{Path: "/graphql", SHA256: "then", Request: &req, Response: res, Status: res.Status, Body: res.JSON()})
+		r.Note(trace.Exchange{Path: "/graphql", SHA256: "then", Request: &req, Response: res, Status: res.Status,
+			Body: res.JSON()})
 	}
 	return r.Trace(trace.TaskKey{Integration: "it"}, time.Unix(0, 0))
 }
@@ -248,7 +255,8 @@ func TestReuseIsWhatProgramsSee(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 11)) //nolint:gosec // repeatable
 		kind := r.IntN(len(kinds))
 		p := kinds[kind]
-		settings := p.settings + []string{"", "paths: {select: [{when: ['resources/l*', 'data/others/*'], run: [it]}]}\n"}[r.IntN(2)]
+		settings := p.settings +
+			[]string{"", "paths: {select: [{when: ['resources/l*', 'data/others/*'], run: [it]}]}\n"}[r.IntN(2)]
 		var sides [4]*side // base, head; base, head
 		for i := range sides {
 			sides[i] = world()
@@ -299,7 +307,9 @@ func TestReuseIsWhatProgramsSee(t *testing.T) {
 				if key != "" {
 					shards++
 				}
-				was := slices.IndexFunc(earlier.Tasks, func(t plan.Task) bool { return t.Label() == e.Shard && t.Inputs == e.Inputs })
+				was := slices.IndexFunc(earlier.Tasks, func(t plan.Task) bool {
+					return t.Label() == e.Shard && t.Inputs == e.Inputs
+				})
 				if was < 0 {
 					t.Errorf("no task %q passed", e.Shard)
 				}

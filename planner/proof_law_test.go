@@ -111,13 +111,15 @@ func TestProofLaw(t *testing.T) {
 				why = "skipped, but the program sees something else"
 			}
 			if why != "" {
-				t.Fatalf("seed %d: %s\n%s%s\n%s: %s\nbase %s\nhead %s", seed, why, p.settings, query, brief(d), d.Reason, before.answer, after.answer)
+				t.Fatalf("seed %d: %s\n%s%s\n%s: %s\nbase %s\nhead %s", seed, why, p.settings, query, brief(d), d.Reason,
+					before.answer, after.answer)
 			}
 		}
 	}
 	t.Logf("%d decisions, %d skips, %d by shard, %d changes of what the program sees", decided, skipped, shards, differing)
 	if skipped < decided/10 || differing < decided/10 || shards == 0 {
-		t.Errorf("of %d decisions %d skip, %d are by shard, and %d answers differ: the generator is one-sided", decided, skipped, shards, differing)
+		t.Errorf("of %d decisions %d skip, %d are by shard, and %d answers differ: the generator is one-sided", decided,
+			skipped, shards, differing)
 	}
 }
 

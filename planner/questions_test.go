@@ -37,23 +37,30 @@ func TestQuestions(t *testing.T) {
 		want           []string
 	}{
 		{"a skip", asks("", "names.graphql"), email, nil, onBoth("names.graphql [it]")},
-		{"two queries", asks("", "names.graphql", "roles.graphql"), email, nil, onBoth("names.graphql [it]", "roles.graphql [it]")},
-		{"two integrations with one query", exec + "integrations: {it: {queries: [names.graphql]}, other: {queries: [names.graphql]}}\n",
+		{"two queries", asks("", "names.graphql", "roles.graphql"), email, nil,
+			onBoth("names.graphql [it]", "roles.graphql [it]")},
+		{"two integrations with one query",
+			exec + "integrations: {it: {queries: [names.graphql]}, other: {queries: [names.graphql]}}\n",
 			then(other, email), nil, onBoth("names.graphql [it other]")},
-		{"one of two is skipped", exec + "integrations: {it: {queries: [emails.graphql]}, other: {queries: [names.graphql]}}\n",
+		{"one of two is skipped",
+			exec + "integrations: {it: {queries: [emails.graphql]}, other: {queries: [names.graphql]}}\n",
 			then(other, email), nil, onBoth("names.graphql [other]")},
 		{"it runs", asks("", "emails.graphql"), email, nil, nil},
 		{"single shards", byAccount(""), resize, nil, onBoth("roles.graphql [it]")},
-		{"all shards", byAccount(", fan_out: true"), then(resize, onHead(set0("/roles/none.yml", object{"$schema": "/role-1.yml", "name": "none"}))), nil,
+		{"all shards", byAccount(", fan_out: true"),
+			then(resize, onHead(set0("/roles/none.yml", object{"$schema": "/role-1.yml", "name": "none"}))), nil,
 			onBoth("roles.graphql [it]")},
 		{"no queries", exec, elsewhere, nil, nil},
-		{"errors on both sides", asks("", "names.graphql"), then(noName, elsewhere), nil, onBoth("names.graphql, by element [it]")},
+		{"errors on both sides", asks("", "names.graphql"), then(noName, elsewhere), nil,
+			onBoth("names.graphql, by element [it]")},
 		{"a trace", whole, email, remembered(trace.Base, trace.Head), onBoth("{ users { name } } [it]")},
 		{"a trace of base alone", whole, email, remembered(trace.Base), []string{"base { users { name } } [it]"}},
 		{"a native", exec, rename, func(in *planner.Input) {
-			in.Natives = []integration.DryRunner{telling{"it", func(ctx context.Context, query integration.QueryFunc) (any, error) {
-				return query(ctx, "query($f: JSON) { groups(filter: $f) { name } }", map[string]any{"f": map[string]any{"name": "dev"}})
-			}}}
+			in.Natives = []integration.DryRunner{telling{"it",
+				func(ctx context.Context, query integration.QueryFunc) (any, error) {
+					return query(ctx, "query($f: JSON) { groups(filter: $f) { name } }",
+						map[string]any{"f": map[string]any{"name": "dev"}})
+				}}}
 		}, onBoth(`{"f":{"name":"dev"}} [it]`)},
 	} {
 		m := mutant{settings: tt.settings, change: tt.change, given: tt.given}

@@ -76,7 +76,8 @@ func sizeOf(e *plan.Effects) int {
 func (f *resultFinder) passed(ctx context.Context, o schemafilter.Outcome, t plan.Task) (plan.Earlier, bool) {
 	within := f.settings.For(o.Name).Reuse
 	always := o.Use.Check == nil || o.Use.Check.AlwaysRun
-	if f.results == nil || within <= 0 || always || t.Native || t.NewCommand || t.Blocked != "" || len(distrusted(f.distrust, o.Name)) > 0 ||
+	if f.results == nil || within <= 0 || always || t.Native || t.NewCommand || t.Blocked != "" ||
+		len(distrusted(f.distrust, o.Name)) > 0 ||
 		len(f.tasks.editedRules(o)) > 0 || f.tasks.unknownCommand(t).Code != "" {
 		return plan.Earlier{}, false
 	}

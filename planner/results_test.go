@@ -52,7 +52,8 @@ func TestReuse(t *testing.T) {
 	}
 	email := func(s *side) { s.at("/users/bob.yml")["email"] = "new" }
 	nothing := func(*side) {}
-	fanned := strings.Replace(byAccount(", fan_out: true"), "queries: [roles.graphql]", "queries: [roles.graphql, names.graphql]", 1)
+	fanned := strings.Replace(byAccount(", fan_out: true"), "queries: [roles.graphql]",
+		"queries: [roles.graphql, names.graphql]", 1)
 	rename := func(s *side) { s.at("/users/bob.yml")["name"] = "rob" }
 	tests := []struct {
 		name, settings string
@@ -62,46 +63,89 @@ func TestReuse(t *testing.T) {
 		code           plan.Code
 		words          string // in the reason
 	}{
-		{"once more", asks("", "roles.graphql"), resize("dev"), nothing, nil, "skip result", plan.CodePassedBefore, "differs between base and head; its task passed with the same inputs, 2026-11-21 11:30 UTC"},
-		{"it had failed", asks("", "roles.graphql"), resize("dev"), nothing, []string{"it"}, "run state it", plan.CodeStateDiffers, ""},
-		{"what it does not ask for moved", asks("", "roles.graphql"), resize("dev"), email, nil, "skip result", plan.CodePassedBefore, ""},
-		{"what it asks for moved", asks("", "roles.graphql"), resize("dev"), resize("ops"), nil, "run state it", plan.CodeStateDiffers, ""},
-		{"a JSON schema moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.schemas["/user-1.yml"] = object{"version": 2} }, nil, "run state it", plan.CodeStateDiffers, ""},
+		{"once more", asks("", "roles.graphql"), resize("dev"), nothing, nil, "skip result", plan.CodePassedBefore,
+			"differs between base and head; its task passed with the same inputs, 2026-11-21 11:30 UTC"},
+		{"it had failed", asks("", "roles.graphql"), resize("dev"), nothing, []string{"it"}, "run state it",
+			plan.CodeStateDiffers, ""},
+		{"what it does not ask for moved", asks("", "roles.graphql"), resize("dev"), email, nil, "skip result",
+			plan.CodePassedBefore, ""},
+		{"what it asks for moved", asks("", "roles.graphql"), resize("dev"), resize("ops"), nil, "run state it",
+			plan.CodeStateDiffers, ""},
+		{"a JSON schema moved", asks("", "roles.graphql"), resize("dev"), func(s *side) {
+			s.schemas["/user-1.yml"] = object{"version": 2}
+		}, nil, "run state it", plan.CodeStateDiffers, ""},
 		{"a type moved", asks("", "roles.graphql"), resize("dev"), func(s *side) {
 			s.types[1]["fields"] = append(s.types[1]["fields"].([]object), field("more", "string", nil))
 		}, nil, "run state it", plan.CodeStateDiffers, ""},
-		{"its schemas moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.at("/it.yml")["schemas"] = list{"/role-1.yml", "/group-1.yml"} }, nil, "run state it", plan.CodeStateDiffers, ""},
-		{"its command moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.check()["cmd"] = "it --more" }, nil, "run state it", plan.CodeStateDiffers, ""},
-		{"its image moved", strings.Replace(asks("", "roles.graphql"), "argv: [run,", "image_ref: latest, argv: [run, '{image_ref}',", 1), resize("dev"), func(s *side) { s.check()["imageRef"] = "v2" }, nil, "run state it", plan.CodeStateDiffers, ""},
-		{"the definition of another moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.at("/two.yml")["description"] = "y" }, nil, "skip result", plan.CodePassedBefore, ""},
-		{"a file of its paths rule moved", asks("", "roles.graphql") + "paths: {select: [{when: ['resources/lone.txt'], run: [it]}]}\n", resize("dev"),
-			func(s *side) { s.resources["/lone.txt"] = resource("/lone.txt", "other", nil) }, nil, "run state it", plan.CodeStateDiffers, ""},
-		{"a datafile of its paths rule moved", asks("", "roles.graphql") + "paths: {select: [{when: ['data/others/*'], run: [it]}]}\n", resize("dev"),
+		{"its schemas moved", asks("", "roles.graphql"), resize("dev"), func(s *side) {
+			s.at("/it.yml")["schemas"] = list{"/role-1.yml", "/group-1.yml"}
+		}, nil, "run state it", plan.CodeStateDiffers, ""},
+		{"its command moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.check()["cmd"] = "it --more" }, nil,
+			"run state it", plan.CodeStateDiffers, ""},
+		{"its image moved", strings.Replace(asks("", "roles.graphql"), "argv: [run,",
+			"image_ref: latest, argv: [run, '{image_ref}',", 1), resize("dev"), func(s *side) { s.check()["imageRef"] = "v2" },
+			nil, "run state it", plan.CodeStateDiffers, ""},
+		{"the definition of another moved", asks("", "roles.graphql"), resize("dev"), func(s *side) {
+			s.at("/two.yml")["description"] = "y"
+		}, nil, "skip result", plan.CodePassedBefore, ""},
+		{"a file of its paths rule moved",
+			asks("", "roles.graphql") + "paths: {select: [{when: ['resources/lone.txt'], run: [it]}]}\n", resize("dev"),
+			func(s *side) { s.resources["/lone.txt"] = resource("/lone.txt", "other", nil) }, nil, "run state it",
+			plan.CodeStateDiffers, ""},
+		{"a datafile of its paths rule moved",
+			asks("", "roles.graphql") + "paths: {select: [{when: ['data/others/*'], run: [it]}]}\n", resize("dev"),
 			func(s *side) { s.at("/others/else.yml")["name"] = "x" }, nil, "run state it", plan.CodeStateDiffers, ""},
-		{"a file of another's paths rule moved", asks("", "roles.graphql") + "paths: {select: [{when: ['data/others/*'], run: [two]}]}\n", resize("dev"),
+		{"a file of another's paths rule moved",
+			asks("", "roles.graphql") + "paths: {select: [{when: ['data/others/*'], run: [two]}]}\n", resize("dev"),
 			func(s *side) { s.at("/others/else.yml")["name"] = "x" }, nil, "skip result", plan.CodePassedBefore, ""},
-		{"a resource that it asks for moved", asks("", "templates.graphql"), func(s *side) { s.at("/groups/dev.yml")["name"] = "x" },
-			func(s *side) { s.resources["/t.txt"] = resource("/t.txt", "other", nil) }, nil, "run state it", plan.CodeStateDiffers, ""},
-		{"an answer with an error", asks("", "names.graphql"), func(s *side) { rename(s); delete(s.at("/users/ana.yml"), "name") }, email, nil, "run state it", plan.CodeStateUnproven, ""},
+		{"a resource that it asks for moved", asks("", "templates.graphql"), func(s *side) {
+			s.at("/groups/dev.yml")["name"] = "x"
+		},
+			func(s *side) {
+				s.resources["/t.txt"] = resource("/t.txt", "other", nil)
+			}, nil, "run state it", plan.CodeStateDiffers, ""},
+		{"an answer with an error", asks("", "names.graphql"), func(s *side) {
+			rename(s)
+			delete(s.at("/users/ana.yml"), "name")
+		}, email, nil, "run state it", plan.CodeStateUnproven, ""},
 
-		{"another shard moved", byAccount(""), resize("dev"), resize("ops"), nil, "skip result", plan.CodePassedBefore, `differs for shard "one" only; its task passed`},
-		{"what all shards see moved", byAccount(""), resize("dev"), func(s *side) { s.data["/roles/none.yml"] = object{"$schema": "/role-1.yml", "name": "none"} }, nil, "shards shards it/one", plan.CodeShardsDiffer, ""},
-		{"what is around the shard moved", byAccount(""), resize("dev"), func(s *side) { s.at("/roles/dev.yml")["tags"] = list{"z"} }, nil, "shards shards it/one", plan.CodeShardsDiffer, ""},
-		{"one of two shards failed", byAccount(""), func(s *side) { resize("dev")(s); resize("ops")(s) }, nothing, []string{"it/two"}, "shards shards it/two", plan.CodeShardsDiffer, "; 1 of its 2 tasks passed with the same inputs and do not run again"},
-		{"with an order every shard sees all", asks(`, list_order: significant, shards: {by: ["roles[*].groups[*].account"], arg: --account}`, "roles.graphql"),
+		{"another shard moved", byAccount(""), resize("dev"), resize("ops"), nil, "skip result", plan.CodePassedBefore,
+			`differs for shard "one" only; its task passed`},
+		{"what all shards see moved", byAccount(""), resize("dev"), func(s *side) {
+			s.data["/roles/none.yml"] = object{"$schema": "/role-1.yml", "name": "none"}
+		}, nil, "shards shards it/one", plan.CodeShardsDiffer, ""},
+		{"what is around the shard moved", byAccount(""), resize("dev"), func(s *side) {
+			s.at("/roles/dev.yml")["tags"] = list{"z"}
+		}, nil, "shards shards it/one", plan.CodeShardsDiffer, ""},
+		{"one of two shards failed", byAccount(""), func(s *side) { resize("dev")(s); resize("ops")(s) }, nothing,
+			[]string{"it/two"}, "shards shards it/two", plan.CodeShardsDiffer,
+			"; 1 of its 2 tasks passed with the same inputs and do not run again"},
+		{"with an order every shard sees all",
+			asks(`, list_order: significant, shards: {by: ["roles[*].groups[*].account"], arg: --account}`, "roles.graphql"),
 			resize("dev"), resize("ops"), nil, "shards shards it/one", plan.CodeShardsDiffer, ""},
-		{"a full run in shards", fanned, rename, nothing, []string{"it-wrapper/two"}, "run shards it-wrapper/two", plan.CodeNotByShard, "1 of its 2 tasks passed"},
-		{"all of a full run in shards", fanned, rename, nothing, nil, "skip result", plan.CodePassedBefore, "each of its 2 tasks passed with the same inputs, the first 2026-11-21 11:30 UTC"},
+		{"a full run in shards", fanned, rename, nothing, []string{"it-wrapper/two"}, "run shards it-wrapper/two",
+			plan.CodeNotByShard, "1 of its 2 tasks passed"},
+		{"all of a full run in shards", fanned, rename, nothing, nil, "skip result", plan.CodePassedBefore,
+			"each of its 2 tasks passed with the same inputs, the first 2026-11-21 11:30 UTC"},
 
-		{"nothing tells its state", again, email, nothing, nil, "skip result", plan.CodePassedBefore, "it may read /users/bob.yml, which changed, and has no queries to look closer; its task passed"},
-		{"nothing tells its state, and anything moved", again, email, func(s *side) { s.at("/others/else.yml")["name"] = "x" }, nil, "run schema it", plan.CodeAllowedFileChanged, ""},
-		{"its definition changed", again, func(s *side) { s.check()["cmd"] = "x" }, nothing, nil, "skip result", plan.CodePassedBefore, "it runs as base defines it; its task passed"},
+		{"nothing tells its state", again, email, nothing, nil, "skip result", plan.CodePassedBefore,
+			"it may read /users/bob.yml, which changed, and has no queries to look closer; its task passed"},
+		{"nothing tells its state, and anything moved", again, email, func(s *side) {
+			s.at("/others/else.yml")["name"] = "x"
+		}, nil, "run schema it", plan.CodeAllowedFileChanged, ""},
+		{"its definition changed", again, func(s *side) { s.check()["cmd"] = "x" }, nothing, nil, "skip result",
+			plan.CodePassedBefore, "it runs as base defines it; its task passed"},
 		{"it always runs", again, email, nothing, nil, "run definition it", plan.CodeAlwaysRun, ""},
-		{"a value that no plan knows", strings.Replace(again, "argv: [run,", "argv: [run, '{env.IID}',", 1), email, nothing, nil, "run schema it", plan.CodeAllowedFileChanged, ""},
-		{"it never counts", exec + "integrations: {it: {reuse: none}}\n", email, nothing, nil, "run schema it", plan.CodeAllowedFileChanged, ""},
-		{"it counts for longer", exec + "integrations: {it: {reuse: 30m}}\n", email, nothing, nil, "skip result", plan.CodePassedBefore, ""},
-		{"it is too long ago", exec + "integrations: {it: {reuse: 29m}}\n", email, nothing, nil, "run schema it", plan.CodeAllowedFileChanged, ""},
-		{"nothing can start it", "version: 1\nintegrations: {it: {}}\n", email, nothing, nil, "run schema it", plan.CodeAllowedFileChanged, ""},
+		{"a value that no plan knows", strings.Replace(again, "argv: [run,", "argv: [run, '{env.IID}',", 1), email, nothing,
+			nil, "run schema it", plan.CodeAllowedFileChanged, ""},
+		{"it never counts", exec + "integrations: {it: {reuse: none}}\n", email, nothing, nil, "run schema it",
+			plan.CodeAllowedFileChanged, ""},
+		{"it counts for longer", exec + "integrations: {it: {reuse: 30m}}\n", email, nothing, nil, "skip result",
+			plan.CodePassedBefore, ""},
+		{"it is too long ago", exec + "integrations: {it: {reuse: 29m}}\n", email, nothing, nil, "run schema it",
+			plan.CodeAllowedFileChanged, ""},
+		{"nothing can start it", "version: 1\nintegrations: {it: {}}\n", email, nothing, nil, "run schema it",
+			plan.CodeAllowedFileChanged, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -166,9 +210,11 @@ func independent(t *testing.T, before, after planner.Input, d plan.Decision) {
 // Recorded queries of an integration that promised to ask always the same tell what
 // its tasks see.
 func TestReuseOfRecordedQueries(t *testing.T) {
-	settings := exec + "integrations: {it: {trace: static, shards: {by: ['roles[*].groups[*].account'], arg: --account}, list_order: ignored}}\n"
+	settings := exec +
+		"integrations: {it: {trace: static, shards: {by: ['roles[*].groups[*].account'], arg: --account}, list_order: ignored}}\n"
 	change := func(s *side) { s.at("/groups/dev.yml")["size"] = 2 }
-	traces := storedTraces{traces: map[string][]*trace.Trace{"": {recorded(t, "", "{ roles { name groups { account size } } }")}}}
+	traces := storedTraces{
+		traces: map[string][]*trace.Trace{"": {recorded(t, "", "{ roles { name groups { account size } } }")}}}
 	plans := func(moved func(*side), results planner.Results, broken string) *plan.Plan {
 		base, head := world(), world()
 		moved(base)
@@ -189,7 +235,10 @@ func TestReuseOfRecordedQueries(t *testing.T) {
 		moved              func(*side)
 	}{
 		{"another shard moved", "", "skip result", func(s *side) { s.at("/groups/ops.yml")["size"] = 3 }},
-		{"the shard moved", "", "shards shards it/one", func(s *side) { s.at("/groups/dev.yml")["account"] = "one"; s.at("/roles/dev.yml")["name"] = "x" }},
+		{"the shard moved", "", "shards shards it/one", func(s *side) {
+			s.at("/groups/dev.yml")["account"] = "one"
+			s.at("/roles/dev.yml")["name"] = "x"
+		}},
 		{"the promise is broken", "it asked more", "run schema it", func(*side) {}},
 	} {
 		d, _ := plans(c.moved, passed, c.broken).Decision("it")
@@ -226,7 +275,9 @@ func TestNoReuseAfterEdits(t *testing.T) {
 	}{
 		"it is there on both sides": {func(*side) {}, ""},
 		"only head defines it":      {func(s *side) { delete(s.data, "/it.yml") }, "trust: {new_integrations: true}\n"},
-		"its pr_check is new":       {func(s *side) { delete(s.at("/it.yml"), "pr_check") }, "trust: {new_integrations: true}\n"},
+		"its pr_check is new": {func(s *side) {
+			delete(s.at("/it.yml"), "pr_check")
+		}, "trust: {new_integrations: true}\n"},
 	} {
 		base, head := world(), world()
 		c.base(base)
@@ -271,7 +322,8 @@ func TestVerifyWholeThatPassed(t *testing.T) {
 	}
 	base.at("/users/ana.yml")["email"], head.at("/users/ana.yml")["email"] = "old", "new"
 	head.at("/groups/dev.yml")["size"] = 2
-	in := input(t, base, head, strings.Replace(byAccount(", fan_out: true"), "[roles.graphql]", "[roles.graphql, people.graphql]", 1))
+	in := input(t, base, head, strings.Replace(byAccount(", fan_out: true"), "[roles.graphql]",
+		"[roles.graphql, people.graphql]", 1))
 	in.Results = results{}
 	earlier := made(t, in)
 	in.Results = passing(earlier)
@@ -331,9 +383,12 @@ func TestReuseLaw(t *testing.T) {
 	}
 	changes := []func(*side){
 		set("/users/ana.yml", "email", "new"), set("/users/bob.yml", "name", "rob"), set("/users/bob.yml", "roles", list{}),
-		set("/roles/dev.yml", "tags", list{"y"}), set("/roles/dev.yml", "tags", list{"y", "x"}), set("/roles/ops.yml", "groups", list{object{"$ref": "/groups/dev.yml"}}),
-		set("/groups/dev.yml", "size", 2), set("/groups/ops.yml", "size", 3), set("/groups/ops.yml", "account", "one"), set("/groups/ops.yml", "account", nil),
-		set("/groups/dev.yml", "template", "/own.yml"), set("/others/else.yml", "name", "x"), set("/it.yml", "schemas", list{"/role-1.yml"}),
+		set("/roles/dev.yml", "tags", list{"y"}), set("/roles/dev.yml", "tags", list{"y", "x"}),
+		set("/roles/ops.yml", "groups", list{object{"$ref": "/groups/dev.yml"}}),
+		set("/groups/dev.yml", "size", 2), set("/groups/ops.yml", "size", 3), set("/groups/ops.yml", "account", "one"),
+		set("/groups/ops.yml", "account", nil),
+		set("/groups/dev.yml", "template", "/own.yml"), set("/others/else.yml", "name", "x"),
+		set("/it.yml", "schemas", list{"/role-1.yml"}),
 		func(s *side) { s.check()["cmd"] = "it --more" },
 		func(s *side) {
 			s.data["/roles/new.yml"] = object{"$schema": "/role-1.yml", "name": "new", "groups": list{}}
@@ -343,8 +398,11 @@ func TestReuseLaw(t *testing.T) {
 		func(s *side) { s.schemas["/user-1.yml"] = object{"version": 2} },
 	}
 	var settings []string
-	for _, s := range []string{asks("", "names.graphql"), asks("", "roles.graphql"), asks("", "templates.graphql"), asks("", "members.graphql", "emails.graphql"),
-		byAccount(""), byAccount(", fan_out: true"), asks(`, list_order: significant, shards: {by: ["roles[*].groups[*].account"], arg: --account}`, "roles.graphql"), exec} {
+	for _, s := range []string{asks("", "names.graphql"), asks("", "roles.graphql"), asks("", "templates.graphql"),
+		asks("", "members.graphql", "emails.graphql"),
+		byAccount(""), byAccount(", fan_out: true"),
+		asks(`, list_order: significant, shards: {by: ["roles[*].groups[*].account"], arg: --account}`, "roles.graphql"),
+		exec} {
 		settings = append(settings, s, s+"paths: {select: [{when: ['resources/l*', 'data/others/*'], run: [it]}]}\n")
 	}
 	reused, ran := 0, 0

@@ -85,7 +85,8 @@ func TestSelftestOfJSONFields(t *testing.T) {
 		s.at("/groups/dev.yml")["labels"] = object{"a": 1, "b": object{"c": 1, "d": 2}}
 	}
 	head.at("/groups/dev.yml")["account"] = "other" // so that answers are compared
-	if r := selftested(t, input(t, base, head, asks("", "labels.graphql")), selftest.Options{})["order"]; r.Status != selftest.Held {
+	if r := selftested(t, input(t, base, head, asks("", "labels.graphql")),
+		selftest.Options{})["order"]; r.Status != selftest.Held {
 		t.Errorf("order: %+v, %+v", r, r.Counterexample)
 	}
 }
@@ -150,25 +151,41 @@ func selftestMutants() []selftestMutant {
 		}, runAll)},
 		{law: "order", name: "trusts a change of an unordered bundle", most: 1, make: when(func(in planner.Input) bool {
 			_, head := datafiles(in)
-			return !slices.IsSortedFunc(head, func(a, b *bundle.File) int { return strings.Compare(string(a.Path), string(b.Path)) })
+			return !slices.IsSortedFunc(head, func(a, b *bundle.File) int {
+				return strings.Compare(string(a.Path), string(b.Path))
+			})
 		}, skipAll)},
-		{law: "proof", name: "leaves out all that runs", most: 1, make: when(func(planner.Input) bool { return true }, func(p *plan.Plan) {
-			skipAll(p)
-			p.Tasks = []plan.Task{}
-			for i := range p.Integrations {
-				p.Integrations[i].Tasks = []string{}
-			}
+		{law: "proof", name: "leaves out all that runs", most: 1, make: when(func(planner.Input) bool { return true },
+			func(p *plan.Plan) {
+				skipAll(p)
+				p.Tasks = []plan.Task{}
+				for i := range p.Integrations {
+					p.Integrations[i].Tasks = []string{}
+				}
+			})},
+		{law: "lists", name: "compares lists by their order", settings: asks("", "roles.graphql"),
+			make: func(ctx context.Context, in planner.Input) (*plan.Plan, error) {
+				in.Settings, _ = settings.Read("prcheck.yaml", []byte(asks(", list_order: significant", "roles.graphql")))
+				return planner.Make(ctx, in)
+			}},
+		{law: "whole", name: "loses a decision", make: when(anyInput, func(p *plan.Plan) {
+			p.Integrations = p.Integrations[1:]
 		})},
-		{law: "lists", name: "compares lists by their order", settings: asks("", "roles.graphql"), make: func(ctx context.Context, in planner.Input) (*plan.Plan, error) {
-			in.Settings, _ = settings.Read("prcheck.yaml", []byte(asks(", list_order: significant", "roles.graphql")))
-			return planner.Make(ctx, in)
+		{law: "whole", name: "loses a task", most: 1, make: when(anyInput, func(p *plan.Plan) {
+			p.Tasks = p.Tasks[:max(0, len(p.Tasks)-1)]
+		})},
+		{law: "whole", name: "runs without a task", make: when(anyInput, func(p *plan.Plan) {
+			p.Integrations[0].Decision, p.Integrations[0].Tasks = plan.Run, nil
+		})},
+		{law: "shards", name: "loses a shard of a full run", make: when(isFull, func(p *plan.Plan) {
+			p.Tasks = p.Tasks[:max(0, len(p.Tasks)-1)]
+		}), most: 2},
+		{law: "shards", name: "runs a shard twice", make: when(isFull, func(p *plan.Plan) {
+			p.Tasks = append(p.Tasks, p.Tasks[len(p.Tasks)-1])
+		}), most: 0},
+		{law: "parts", name: "loses a task", most: 1, partition: func(tasks []plan.Task, n int) []plan.Part {
+			return plan.Partition(tasks[1:], n)
 		}},
-		{law: "whole", name: "loses a decision", make: when(anyInput, func(p *plan.Plan) { p.Integrations = p.Integrations[1:] })},
-		{law: "whole", name: "loses a task", most: 1, make: when(anyInput, func(p *plan.Plan) { p.Tasks = p.Tasks[:max(0, len(p.Tasks)-1)] })},
-		{law: "whole", name: "runs without a task", make: when(anyInput, func(p *plan.Plan) { p.Integrations[0].Decision, p.Integrations[0].Tasks = plan.Run, nil })},
-		{law: "shards", name: "loses a shard of a full run", make: when(isFull, func(p *plan.Plan) { p.Tasks = p.Tasks[:max(0, len(p.Tasks)-1)] }), most: 2},
-		{law: "shards", name: "runs a shard twice", make: when(isFull, func(p *plan.Plan) { p.Tasks = append(p.Tasks, p.Tasks[len(p.Tasks)-1]) }), most: 0},
-		{law: "parts", name: "loses a task", most: 1, partition: func(tasks []plan.Task, n int) []plan.Part { return plan.Partition(tasks[1:], n) }},
 		{law: "parts", name: "runs a task in two parts", most: 1, partition: func(tasks []plan.Task, n int) []plan.Part {
 			return append(plan.Partition(tasks, n), plan.Part{Tasks: tasks[:1]})
 		}},
@@ -182,7 +199,9 @@ func selftestMutants() []selftestMutant {
 		}, skipAll)},
 		{law: "rename", name: "runs everything for a rename", make: when(func(in planner.Input) bool {
 			base, head := datafiles(in)
-			return len(base) == len(head) && !slices.EqualFunc(base, head, func(a, b *bundle.File) bool { return a.Path == b.Path })
+			return len(base) == len(head) && !slices.EqualFunc(base, head, func(a, b *bundle.File) bool {
+				return a.Path == b.Path
+			})
 		}, runAll)},
 		{law: "narrow", name: "runs what may read little", make: when(func(in planner.Input) bool {
 			all, _ := integration.List(in.Base, nil)

@@ -77,5 +77,7 @@ func (l *ladder) otherShards(ctx context.Context, o schemafilter.Outcome, keys [
 		known, _ := l.comparison.ShardKeys(ctx, subject)
 		all = partsOf(known)
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(p part) bool { return p.shard == "" || slices.Contains(keys, p.shard) })
+	return slices.DeleteFunc(slices.Clone(all), func(p part) bool {
+		return p.shard == "" || slices.Contains(keys, p.shard)
+	})
 }

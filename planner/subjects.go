@@ -48,7 +48,8 @@ func settingsError(s *settings.Settings, line int, format string, args ...any) e
 
 // subjects returns the integrations whose desired state can be told, by name:
 // integrations with declared queries, and native integrations that compute it.
-func subjects(in Input, natives map[string]integration.DryRunner, c *affected.Comparison) (map[string]affected.Subject, error) {
+func subjects(in Input, natives map[string]integration.DryRunner,
+	c *affected.Comparison) (map[string]affected.Subject, error) {
 	out := map[string]affected.Subject{}
 	for _, name := range in.Settings.Names() {
 		it := in.Settings.For(name)
@@ -100,7 +101,8 @@ func readQuery(in Input, c *affected.Comparison, name string, file settings.Quer
 	}
 	q, err := c.Compile(file.Path, gql.Request{Query: string(text)})
 	if err != nil {
-		return affected.CompiledQuery{}, settingsError(in.Settings, file.Line, "integrations.%s.queries: %s: %v", name, file.Path, err)
+		return affected.CompiledQuery{}, settingsError(in.Settings, file.Line, "integrations.%s.queries: %s: %v", name,
+			file.Path, err)
 	}
 	return q, nil
 }

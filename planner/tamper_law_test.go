@@ -14,8 +14,9 @@ import (
 
 // harmless are the parts of a plan that decide nothing and prove nothing, and those that only
 // the state of that moment could confirm.
-var harmless = regexp.MustCompile(`^(version|digest|(base|head)\.(ref|commit)|warnings.*|tasks\.\d+\.(inputs|estimate.*)` +
-	`|integrations\.\d+\.(believed|evidence\.(traces|passed|reused).*))$`)
+var harmless = regexp.MustCompile(
+	`^(version|digest|(base|head)\.(ref|commit)|warnings.*|tasks\.\d+\.(inputs|estimate.*)` +
+		`|integrations\.\d+\.(believed|evidence\.(traces|passed|reused).*))$`)
 
 // TestTampering changes every single value of honest plans of all kinds: the plan is refuted,
 // or it is no plan, whatever is changed.
@@ -36,7 +37,9 @@ func TestTampering(t *testing.T) {
 			t.Fatal(err)
 		}
 		eachEdit(doc, "", func(path string) {
-			if harmless.MatchString(path) || strings.HasPrefix(path, "integrations.") && !strings.HasPrefix(path, fmt.Sprintf("integrations.%d.", indexOf(honest, "it"))) {
+			if harmless.MatchString(path) ||
+				strings.HasPrefix(path, "integrations.") &&
+					!strings.HasPrefix(path, fmt.Sprintf("integrations.%d.", indexOf(honest, "it"))) {
 				return
 			}
 			tried++

@@ -30,23 +30,34 @@ func TestTask(t *testing.T) {
 			plan.Task{ID: "it", Argv: []string{"run", "it"}, Timeout: "10m0s"}},
 		{"timeout", "version: 1\nexec: {argv: [run], timeout: 90s}\n", rename,
 			plan.Task{ID: "it", Argv: []string{"run"}, Timeout: "1m30s"}},
-		{"own exec", exec + "integrations: {it: {exec: {argv: [own, '{name}', '{config}', '{base_sha}'], config: x, timeout: 1h}}}\n", rename,
+		{"own exec",
+			exec + "integrations: {it: {exec: {argv: [own, '{name}', '{config}', '{base_sha}'], config: x, timeout: 1h}}}\n",
+			rename,
 			plan.Task{ID: "it", Argv: []string{"own", "it", "{config}", "{base_sha}"}, Timeout: "1h0m0s"}},
-		{"shard", byAccount(""), resize, plan.Task{ID: "it/two", Shard: "two", Argv: []string{"run", "it", "--account", "two"}, Timeout: "10m0s"}},
-		{"shard in one word", asks(`, shards: {by: ["roles[*].groups[*].account"], arg: --account=}`, "roles.graphql"), resize,
+		{"shard", byAccount(""), resize,
+			plan.Task{ID: "it/two", Shard: "two", Argv: []string{"run", "it", "--account", "two"}, Timeout: "10m0s"}},
+		{"shard in one word", asks(`, shards: {by: ["roles[*].groups[*].account"], arg: --account=}`, "roles.graphql"),
+			resize,
 			plan.Task{ID: "it/two", Shard: "two", Argv: []string{"run", "it", "--account=two"}, Timeout: "10m0s"}},
 		{"shard of any name", byAccount(""), func(_, head *side) { head.at("/groups/new.yml")["size"] = 2 },
 			plan.Task{ID: "it/a/b c%", Shard: "a/b c%", Argv: []string{"run", "it", "--account", "a/b c%"}, Timeout: "10m0s"}},
-		{"quotes", exec, both(func(s *side) { s.check()["cmd"] = "it 'open" }, rename), plan.Task{ID: "it", Argv: []string{"run"}, Timeout: "10m0s",
-			Blocked: "its pr_check.cmd is not a plain list of words: at byte 4: a single quote is never closed; no shell runs it, so quote what is meant as it is"}},
-		{"no exec", "", rename, plan.Task{ID: "it", Argv: []string{}, Timeout: "10m0s", Blocked: "no exec in prcheck.yaml says how to start it"}},
+		{"quotes", exec, both(func(s *side) { s.check()["cmd"] = "it 'open" }, rename),
+			plan.Task{ID: "it", Argv: []string{"run"}, Timeout: "10m0s",
+				Blocked: "its pr_check.cmd is not a plain list of words: at byte 4: a single quote is never closed; no shell runs it, so quote what is meant as it is"}},
+		{"no exec", "", rename, plan.Task{ID: "it", Argv: []string{}, Timeout: "10m0s",
+			Blocked: "no exec in prcheck.yaml says how to start it"}},
 		{"no program", "version: 1\nexec: {argv: ['{cmd}', x]}\n", both(func(s *side) { s.check()["cmd"] = "''" }, rename),
 			plan.Task{ID: "it", Argv: []string{}, Timeout: "10m0s", Blocked: "its pr_check.cmd names no program"}},
 		{"no words", "version: 1\nexec: {argv: ['{cmd}']}\n", both(func(s *side) { delete(s.check(), "cmd") }, rename),
 			plan.Task{ID: "it", Argv: []string{}, Timeout: "10m0s", Blocked: "its pr_check.cmd names no program"}},
-		{"new", exec, func(base, _ *side) { delete(base.data, "/it.yml") }, plan.Task{ID: "it", Argv: []string{"run", "it"}, Timeout: "10m0s",
+		{"new", exec, func(base, _ *side) {
+			delete(base.data, "/it.yml")
+		}, plan.Task{ID: "it", Argv: []string{"run", "it"}, Timeout: "10m0s",
 			Blocked: "only head defines it, so it has no trusted command; merge its definition first, or set trust.new_integrations"}},
-		{"new and hostile", "version: 1\nexec: {argv: ['{cmd}']}\n", func(base, head *side) { delete(base.data, "/it.yml"); head.check()["cmd"] = "''" },
+		{"new and hostile", "version: 1\nexec: {argv: ['{cmd}']}\n", func(base, head *side) {
+			delete(base.data, "/it.yml")
+			head.check()["cmd"] = "''"
+		},
 			plan.Task{ID: "it", Argv: []string{}, Timeout: "10m0s",
 				Blocked: "only head defines it, so it has no trusted command; merge its definition first, or set trust.new_integrations"}},
 		{"new and trusted", exec + "trust: {new_integrations: true}\n", func(base, _ *side) { delete(base.data, "/it.yml") },
@@ -81,7 +92,8 @@ func TestTask(t *testing.T) {
 }
 
 func same(a, b plan.Task) bool {
-	return a.ID == b.ID && a.Shard == b.Shard && a.Native == b.Native && a.Blocked == b.Blocked && a.Order == b.Order && a.Timeout == b.Timeout
+	return a.ID == b.ID && a.Shard == b.Shard && a.Native == b.Native && a.Blocked == b.Blocked && a.Order == b.Order &&
+		a.Timeout == b.Timeout
 }
 
 // The digest of the inputs changes with everything that decides what a task
@@ -210,11 +222,14 @@ func TestMistakes(t *testing.T) {
 		line           int
 		want           string
 	}{
-		{"unknown integration", exec + "integrations:\n  that: {}\n", rename, 4, `no bundle defines an integration named "that"`},
+		{"unknown integration", exec + "integrations:\n  that: {}\n", rename, 4,
+			`no bundle defines an integration named "that"`},
 		{"unknown in a rule", exec + "paths:\n  select:\n    - when: [x]\n      run: [it, that]\n", rename, 6,
 			`no bundle defines an integration named "that"`},
-		{"known to head only", exec + "integrations:\n  it: {}\n", func(base, _ *side) { delete(base.data, "/it.yml") }, 0, ""},
-		{"known to base only", exec + "integrations:\n  it: {}\n", both(addRest, func(_, head *side) { delete(head.data, "/it.yml") }), 0, ""},
+		{"known to head only", exec + "integrations:\n  it: {}\n", func(base, _ *side) { delete(base.data, "/it.yml") }, 0,
+			""},
+		{"known to base only", exec + "integrations:\n  it: {}\n",
+			both(addRest, func(_, head *side) { delete(head.data, "/it.yml") }), 0, ""},
 		{"no such file", exec + "integrations:\n  it:\n    queries: [names.graphql, nowhere.graphql]\n", rename, 5,
 			"integrations.it.queries: open nowhere.graphql: file does not exist"},
 		{"syntax", asks("", "syntax.graphql"), rename, 3, "integrations.it.queries: syntax.graphql: Syntax Error: "},
@@ -225,7 +240,8 @@ func TestMistakes(t *testing.T) {
 			`integrations.it.shards.by: selector "roles[*].groups[*].acount": `},
 		{"selector into no list", asks(`, shards: {by: ["roles[*].name[*].x"], arg: -a}`, "roles.graphql"), rename, 3,
 			"integrations.it.shards.by: selector "},
-		{"selector of another query", asks(`, shards: {by: ["roles[*].groups[*].account"], arg: -a}`, "names.graphql", "roles.graphql"), rename, 0, ""},
+		{"selector of another query", asks(`, shards: {by: ["roles[*].groups[*].account"], arg: -a}`, "names.graphql",
+			"roles.graphql"), rename, 0, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -239,7 +255,8 @@ func TestMistakes(t *testing.T) {
 				return
 			}
 			var mistake *settings.Error
-			if !errors.As(err, &mistake) || mistake.File != "prcheck.yaml" || mistake.Line != tt.line || !strings.HasPrefix(mistake.Msg, tt.want) {
+			if !errors.As(err, &mistake) || mistake.File != "prcheck.yaml" || mistake.Line != tt.line ||
+				!strings.HasPrefix(mistake.Msg, tt.want) {
 				t.Errorf("got %v, want prcheck.yaml:%d: %s", err, tt.line, tt.want)
 			}
 		})
@@ -251,7 +268,8 @@ func TestTwoOfOneName(t *testing.T) {
 		sides := map[string]*side{"base": world(), "head": world()}
 		sides[name].data["/twin.yml"] = definition("it", nil)
 		_, err := planner.Make(t.Context(), input(t, sides["base"], sides["head"], exec))
-		if want := name + `: two integrations are named "it": "/it.yml" and "/twin.yml"; rename one`; err == nil || err.Error() != want {
+		if want := name + `: two integrations are named "it": "/it.yml" and "/twin.yml"; rename one`; err == nil ||
+			err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

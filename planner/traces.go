@@ -38,7 +38,8 @@ type traced struct {
 // files that its command may use: its traces show which files it does use, unless it always runs.
 func (r *traceReader) isAsked(o schemafilter.Outcome) bool {
 	c := o.Conclusion
-	isAsked := c.Rung == plan.RungSchema || c.Rung == plan.RungDefinition && c.Reason.Code == plan.CodeRulesEdited && len(r.tasks.editedRules(o)) == 0
+	isAsked := c.Rung == plan.RungSchema || c.Rung == plan.RungDefinition && c.Reason.Code == plan.CodeRulesEdited &&
+		len(r.tasks.editedRules(o)) == 0
 	always := o.Use.Check == nil || o.Use.Check.AlwaysRun
 	return r.traces != nil && c.Action == plan.Run && isAsked && !always && c.Evidence.Rule == "" &&
 		o.Blocked.Code == "" && !r.tasks.isNative(o.Name) && r.settings.For(o.Name).Trace != settings.TraceNone

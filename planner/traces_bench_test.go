@@ -50,7 +50,8 @@ func BenchmarkRecall(b *testing.B) {
 		for _, q := range []string{query, own} {
 			req := gql.Request{Query: q}
 			res := engine.Answer(b.Context(), req)
-			r.Note(trace.Exchange{Path: "/graphql", SHA256: in.Base.SHA256(), Request: &req, Response: res, Status: res.Status, Body: res.JSON()})
+			r.Note(trace.Exchange{Path: "/graphql", SHA256: in.Base.SHA256(), Request: &req, Response: res, Status: res.Status,
+				Body: res.JSON()})
 		}
 		name := fmt.Sprintf("int-%03d", i)
 		in.Traces.(remembered).traces[name] = r.Trace(trace.TaskKey{Integration: name}, time.Unix(0, 0))

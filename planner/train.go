@@ -28,7 +28,8 @@ type train struct {
 type taskKey struct{ integration, label string }
 
 func newTrain(in Input) *train {
-	t := &train{Input: in, tasks: map[taskKey]plan.Task{}, leftOut: map[taskKey]bool{}, outcomes: map[string]schemafilter.Outcome{}, commits: map[bundle.Path]string{}}
+	t := &train{Input: in, tasks: map[taskKey]plan.Task{}, leftOut: map[taskKey]bool{},
+		outcomes: map[string]schemafilter.Outcome{}, commits: map[bundle.Path]string{}}
 	if in.MergeRequest != nil && in.MergeRequest.InTrain {
 		t.own = in.Own
 	}
@@ -150,7 +151,8 @@ func (t *train) inCommit(path bundle.Path) string {
 // and what passed before is what the plan says.
 func (t *train) refute(p *plan.Plan) string {
 	now := t.mergeRequest(p)
-	if p.MergeRequest == nil || p.MergeRequest.Train == nil || now == nil || now.Train == nil || p.MergeRequest.Train.Own != now.Train.Own {
+	if p.MergeRequest == nil || p.MergeRequest.Train == nil || now == nil || now.Train == nil ||
+		p.MergeRequest.Train.Own != now.Train.Own {
 		return ""
 	}
 	if !isSameJSON(withoutFiles(*p.MergeRequest.Train), withoutFiles(*now.Train)) {

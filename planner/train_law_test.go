@@ -37,7 +37,8 @@ func newTrainLaw(t *testing.T, seed uint64) *trainLaw {
 	t.Helper()
 	c := chooser{rand.New(rand.NewPCG(seed, 69))} //nolint:gosec // repeatable
 	l := &trainLaw{T: t, chooser: c, base: c.world(), queries: map[string]string{
-		"asked": c.query(), "ordered": c.query(), "sharded": "{ as { name b { name } bs { name } } }", "fanned": "{ bs { name a { name } } }",
+		"asked": c.query(), "ordered": c.query(), "sharded": "{ as { name b { name } bs { name } } }",
+		"fanned": "{ bs { name a { name } } }",
 	}}
 	for _, name := range []string{"asked", "fanned", "ordered", "sharded", "whole"} {
 		def := definition(name, object{"cmd": name})
@@ -159,14 +160,16 @@ func (l *trainLaw) broken(in planner.Input, now, own sides, ran map[unit]bool, p
 		}
 		hold++
 		for _, s := range [][2]*side{{own.base, now.base}, {own.head, now.head}} {
-			if was, is := l.sees(s[0], u.integration, u.shard), l.sees(s[1], u.integration, u.shard); !reflect.DeepEqual(was, is) {
+			if was, is := l.sees(s[0], u.integration, u.shard), l.sees(s[1], u.integration, u.shard); !reflect.DeepEqual(was,
+				is) {
 				return fmt.Sprintf("%s %s holds, but it saw %v and now %v", u.integration, u.shard, was, is)
 			}
 		}
 	}
 	train := p.MergeRequest.Train
 	if train.Hold != hold || train.Results != len(ran) || len(train.Moved) != len(ran)-hold {
-		return fmt.Sprintf("%d of %d results hold, but the plan says %s, and names %d", hold, len(ran), train, len(train.Moved))
+		return fmt.Sprintf("%d of %d results hold, but the plan says %s, and names %d", hold, len(ran), train,
+			len(train.Moved))
 	}
 	return ""
 }
@@ -237,7 +240,8 @@ func TestTrainLaw(t *testing.T) {
 				}
 				mutants++
 				if l.broken(in, now, own[i], ran[i], bad) == "" {
-					t.Fatalf("seed %d, merge request %d: a plan without the change of merge request %d is taken for right", seed, i, ahead[skip])
+					t.Fatalf("seed %d, merge request %d: a plan without the change of merge request %d is taken for right", seed, i,
+						ahead[skip])
 				}
 			}
 			if l.IntN(5) > 0 { // or it drops out of the train
@@ -246,7 +250,8 @@ func TestTrainLaw(t *testing.T) {
 		}
 	}
 	t.Logf("%d results hold, %d do not: %v; %d mutants, %d edits", held, moved, reasons, mutants, edits)
-	if held < 50 || moved < 50 || mutants < 50 || edits < 200 || reasons[plan.CodeOthersChanged] == 0 || reasons[plan.CodeNotNeeded] == 0 || reasons[plan.CodeOwnCommits] == 0 {
+	if held < 50 || moved < 50 || mutants < 50 || edits < 200 || reasons[plan.CodeOthersChanged] == 0 ||
+		reasons[plan.CodeNotNeeded] == 0 || reasons[plan.CodeOwnCommits] == 0 {
 		t.Error("the generator is one-sided")
 	}
 }

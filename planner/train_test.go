@@ -34,31 +34,43 @@ func TestTrain(t *testing.T) {
 		reason         string
 	}{
 		{"nothing is ahead", whole, email, nothing, nil, "1 of 1", "", ""},
-		{"nothing that it sees", asks("", "roles.graphql"), resize, func(s *side) { s.at("/others/else.yml")["name"] = "x" }, nil, "1 of 1", "", ""},
-		{"what it sees", whole, email, resize, nil, "0 of 1", plan.CodeOthersChanged, "other changes since that pipeline changed what it sees"},
+		{"nothing that it sees", asks("", "roles.graphql"), resize, func(s *side) { s.at("/others/else.yml")["name"] = "x" },
+			nil, "1 of 1", "", ""},
+		{"what it sees", whole, email, resize, nil, "0 of 1", plan.CodeOthersChanged,
+			"other changes since that pipeline changed what it sees"},
 		{"a file that it may read", whole, email, resize, func(in *planner.Input) {
 			in.Others = otherChanges{"/gone.yml", "/groups/dev.yml", "/others/else.yml", "/users/bob.yml"}
 		},
-			"0 of 1", plan.CodeOthersFiles, "other changes since that pipeline changed what it may read: /groups/dev.yml (commit 4be1f0c) and 1 more"},
-		{"a file that it may not read", whole, email, func(s *side) { s.at("/others/else.yml")["name"] = "x" }, func(in *planner.Input) { in.Others = otherChanges{"/others/else.yml"} },
+			"0 of 1", plan.CodeOthersFiles,
+			"other changes since that pipeline changed what it may read: /groups/dev.yml (commit 4be1f0c) and 1 more"},
+		{"a file that it may not read", whole, email, func(s *side) { s.at("/others/else.yml")["name"] = "x" },
+			func(in *planner.Input) { in.Others = otherChanges{"/others/else.yml"} },
 			"0 of 1", plan.CodeOthersChanged, ""},
-		{"the same change is ahead", whole, email, email, nil, "0 of 1", plan.CodeNotNeeded, "its task is left out without it, at the rung schema"},
+		{"the same change is ahead", whole, email, email, nil, "0 of 1", plan.CodeNotNeeded,
+			"its task is left out without it, at the rung schema"},
 		{"its definition is gone", exec, email, func(s *side) {
 			s.data["/two.yml"] = definition("two", nil)
 			delete(s.data, "/it.yml")
 		}, nil, "0 of 1", plan.CodeNotNeeded, "its task is left out without it, at the rung definition"},
-		{"another push", whole, email, resize, func(in *planner.Input) { in.MergeRequest.Commit = "d" }, "0 of 1", plan.CodeOwnCommits, ""},
-		{"an unknown commit", whole, email, resize, func(in *planner.Input) { in.MergeRequest.Commit = "" }, "0 of 1", plan.CodeOthersChanged, ""},
-		{"another command", whole, email, func(s *side) { s.check()["cmd"] = "it --more" }, nil, "0 of 1", plan.CodeOtherCommand, ""},
+		{"another push", whole, email, resize, func(in *planner.Input) { in.MergeRequest.Commit = "d" }, "0 of 1",
+			plan.CodeOwnCommits, ""},
+		{"an unknown commit", whole, email, resize, func(in *planner.Input) { in.MergeRequest.Commit = "" }, "0 of 1",
+			plan.CodeOthersChanged, ""},
+		{"another command", whole, email, func(s *side) {
+			s.check()["cmd"] = "it --more"
+		}, nil, "0 of 1", plan.CodeOtherCommand, ""},
 		{"too old", whole, email, nothing, func(in *planner.Input) {
 			for key := range in.Results.(results) {
 				in.Results.(results)[key] = 2 * time.Hour
 			}
 		}, "0 of 1", plan.CodeOldResult, ""},
-		{"no reuse", whole, email, nothing, func(in *planner.Input) { in.Results = planner.NoResults{} }, "0 of 1", plan.CodeOldResult, ""},
+		{"no reuse", whole, email, nothing, func(in *planner.Input) { in.Results = planner.NoResults{} }, "0 of 1",
+			plan.CodeOldResult, ""},
 		{"nothing is remembered", whole, email, resize, func(in *planner.Input) { in.Own = nil }, "unknown", "", ""},
-		{"no merge train", whole, email, resize, func(in *planner.Input) { in.MergeRequest.InTrain = false }, "unknown", "", ""},
-		{"no task passed", whole, email, resize, func(in *planner.Input) { in.Own = &trains.Pipeline{Commit: "c"} }, "0 of 0", "", ""},
+		{"no merge train", whole, email, resize, func(in *planner.Input) { in.MergeRequest.InTrain = false }, "unknown", "",
+			""},
+		{"no task passed", whole, email, resize, func(in *planner.Input) { in.Own = &trains.Pipeline{Commit: "c"} }, "0 of 0",
+			"", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			build := func(changes ...func(*side)) *side {
@@ -73,7 +85,8 @@ func TestTrain(t *testing.T) {
 			earlier := made(t, before)
 			own := &trains.Pipeline{Commit: "c"}
 			for _, task := range earlier.Tasks {
-				own.Passed = append(own.Passed, trains.Passed{Integration: task.Integration, Shard: task.Label(), Command: task.Command, Inputs: task.Inputs})
+				own.Passed = append(own.Passed, trains.Passed{Integration: task.Integration, Shard: task.Label(),
+					Command: task.Command, Inputs: task.Inputs})
 			}
 			in := input(t, build(tt.ahead), build(tt.ahead, tt.change), tt.settings)
 			in.Results, in.Own = passing(earlier), own
@@ -114,7 +127,8 @@ func TestTrainOfManyShards(t *testing.T) {
 		for i := range 30 {
 			name := fmt.Sprintf("/groups/%02d.yml", i)
 			s.data[name] = object{"$schema": "/group-1.yml", "name": name, "account": fmt.Sprint("account-", i), "size": size}
-			s.data["/roles/"+fmt.Sprint(i)+".yml"] = object{"$schema": "/role-1.yml", "name": fmt.Sprint(i), "tags": list{}, "groups": list{object{"$ref": name}}}
+			s.data["/roles/"+fmt.Sprint(i)+".yml"] = object{"$schema": "/role-1.yml", "name": fmt.Sprint(i), "tags": list{},
+				"groups": list{object{"$ref": name}}}
 		}
 		return s
 	}
@@ -124,13 +138,15 @@ func TestTrainOfManyShards(t *testing.T) {
 	in.Results = passing(first)
 	again := made(t, in)
 	if len(first.Tasks) != 30 || len(again.Tasks) != 0 || len(again.MergeRequest.Reused) != 10 {
-		t.Fatalf("%d tasks, then %d and %d that no evidence names", len(first.Tasks), len(again.Tasks), len(again.MergeRequest.Reused))
+		t.Fatalf("%d tasks, then %d and %d that no evidence names", len(first.Tasks), len(again.Tasks),
+			len(again.MergeRequest.Reused))
 	}
 	store := openTrains(t)
 	if err := store.Add(t.Context(), again, nil); err != nil {
 		t.Fatal(err)
 	}
-	in.MergeRequest, in.Own = &plan.MergeRequest{Name: "shop/data!7", Commit: "c", InTrain: true}, store.Last(t.Context(), "shop/data!7")
+	in.MergeRequest, in.Own = &plan.MergeRequest{Name: "shop/data!7", Commit: "c", InTrain: true},
+		store.Last(t.Context(), "shop/data!7")
 	p := made(t, in)
 	if train := p.MergeRequest.Train; train.Results != 30 || train.Hold != 30 || len(p.MergeRequest.Reused) != 0 {
 		t.Errorf("got %s", train)

@@ -29,7 +29,8 @@ func TestHeadDoesNotDecide(t *testing.T) {
 	}{
 		{"nothing", "", nil, other, "skip schema", "", ""},
 		{"changes its command", "", nil, func(h *side) { h.check()["cmd"] = "rm -rf" },
-			"run definition it", "run it", `integration "it": head changes its definition (pr_check); it runs as base defines it`},
+			"run definition it", "run it",
+			`integration "it": head changes its definition (pr_check); it runs as base defines it`},
 		{"breaks its command", "", nil, func(h *side) { h.check()["cmd"] = "a; b" },
 			"run definition it", "run it", "as base defines it"},
 		{"disables itself", "", nil, func(h *side) { h.check()["disabled"] = true; user(h) },
@@ -38,19 +39,26 @@ func TestHeadDoesNotDecide(t *testing.T) {
 			"run definition it", "run it", "(pr_check)"},
 		{"makes its pr_check null", "", nil, func(h *side) { h.at("/it.yml")["pr_check"] = nil; user(h) },
 			"run definition it", "run it", "(pr_check)"},
-		{"removes always_run", "", func(b *side) { b.check()["always_run"] = true }, func(h *side) { remove(h.check(), "always_run"); other(h) },
+		{"removes always_run", "", func(b *side) {
+			b.check()["always_run"] = true
+		}, func(h *side) { remove(h.check(), "always_run"); other(h) },
 			"run definition it", "run it", "(pr_check)"},
 		{"says early_exit", "", nil, func(h *side) { h.check()["early_exit"] = true; user(h) },
 			"run definition it", "run it", "(pr_check)"},
 		{"runs later", "", nil, func(h *side) { h.check()["run_order"] = 9 }, "run definition it", "run it", "(pr_check)"},
-		{"another image", "", nil, func(h *side) { h.check()["imageRef"] = "evil" }, "run definition it", "run it", "(pr_check)"},
-		{"narrows its schemas on the change that they are about", "", nil, func(h *side) { h.at("/it.yml")["schemas"] = list{"/group-1.yml"}; user(h) },
+		{"another image", "", nil, func(h *side) { h.check()["imageRef"] = "evil" }, "run definition it", "run it",
+			"(pr_check)"},
+		{"narrows its schemas on the change that they are about", "", nil, func(h *side) {
+			h.at("/it.yml")["schemas"] = list{"/group-1.yml"}
+			user(h)
+		},
 			"run definition it", "run it", "(schemas)"},
 		{"takes its schemas away", "", nil, func(h *side) { remove(h.at("/it.yml"), "schemas"); user(h) },
 			"run definition it", "run it", "(schemas)"},
 		{"is not held to its schemas", "", nil, func(h *side) { h.check()["no_validate_schemas"] = true; user(h) },
 			"run definition it", "run it", "(pr_check)"},
-		{"other shards", "", nil, func(h *side) { h.at("/it.yml")["managed"] = list{} }, "run definition it", "run it", "(managed)"},
+		{"other shards", "", nil, func(h *side) { h.at("/it.yml")["managed"] = list{} }, "run definition it", "run it",
+			"(managed)"},
 		{"moves its definition and changes it", "", nil, func(h *side) {
 			h.data["/moved.yml"] = h.data["/it.yml"]
 			remove(h.data, "/it.yml")
@@ -58,18 +66,28 @@ func TestHeadDoesNotDecide(t *testing.T) {
 		}, "run definition it", "run it", "(pr_check)"},
 		{"removes itself", "", nil, func(h *side) { remove(h.data, "/it.yml"); addRest(h); user(h) },
 			"skip definition", "", "head removes its definition, so nothing checks what it did"},
-		{"hides as another kind of file", "", nil, func(h *side) { h.at("/it.yml")["$schema"] = "/other-1.yml"; addRest(h); user(h) },
+		{"hides as another kind of file", "", nil, func(h *side) {
+			h.at("/it.yml")["$schema"] = "/other-1.yml"
+			addRest(h)
+			user(h)
+		},
 			"skip definition", "", "head removes its definition, so nothing checks what it did"},
-		{"enables what base disabled", "", func(b *side) { b.check()["disabled"] = true }, func(h *side) { remove(h.check(), "disabled") },
+		{"enables what base disabled", "", func(b *side) {
+			b.check()["disabled"] = true
+		}, func(h *side) { remove(h.check(), "disabled") },
 			"run definition it", "run it", "(pr_check)"},
-		{"disabled on both sides", "", func(b *side) { b.check()["disabled"] = true }, func(h *side) { h.check()["cmd"] = "new" },
+		{"disabled on both sides", "", func(b *side) {
+			b.check()["disabled"] = true
+		}, func(h *side) { h.check()["cmd"] = "new" },
 			"skip definition", "", ""},
 		{"is new", "", func(b *side) { remove(b.data, "/it.yml") }, func(*side) {},
 			"run definition it", "run it", "not run: only head defines it"},
 		{"is new, and trusted, with an option for a command", "trust: {new_integrations: true}\n",
 			func(b *side) { remove(b.data, "/it.yml") }, func(h *side) { h.check()["cmd"] = "--no-dry-run" },
 			"run definition it", "", "not run: only head defines it, and its pr_check.cmd begins with"},
-		{"gets its first pr_check", "", func(b *side) { remove(b.at("/it.yml"), "pr_check") }, func(h *side) { h.at("/it.yml")["pr_check"] = object{"cmd": "x"} },
+		{"gets its first pr_check", "", func(b *side) {
+			remove(b.at("/it.yml"), "pr_check")
+		}, func(h *side) { h.at("/it.yml")["pr_check"] = object{"cmd": "x"} },
 			"run definition it", "run x", "not run: only head gives it a pr_check"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -118,11 +136,13 @@ func TestEditedRules(t *testing.T) {
 		want           string
 	}{
 		{"same bundles", exec, nil, same, "run definition it"},
-		{"all ignored", exec + "paths: {ignore: ['**']}\n", nil, func(h *side) { h.at("/users/ana.yml")["email"] = "new@x" }, "run definition it"},
+		{"all ignored", exec + "paths: {ignore: ['**']}\n", nil, func(h *side) { h.at("/users/ana.yml")["email"] = "new@x" },
+			"run definition it"},
 		{"a state that is the same", asks("", "names.graphql"), nil, same, "run definition it"},
 		{"disabled", exec, func(b *side) { b.check()["disabled"] = true }, same, "skip definition"},
 		{"no pr_check", exec, func(b *side) { remove(b.at("/it.yml"), "pr_check") }, same, "skip definition"},
-		{"may end early", exec + "integrations: {it: {exec: {argv: [run, '{flags}'], when: {early_exit: {flags: [early]}}}}}\n",
+		{"may end early",
+			exec + "integrations: {it: {exec: {argv: [run, '{flags}'], when: {early_exit: {flags: [early]}}}}}\n",
 			func(b *side) { b.check()["early_exit"] = true; b.check()["always_run"] = true }, same, "run definition it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -44,7 +44,8 @@ type starter struct {
 // proofInput returns what a proof rests on.
 func (s starter) proofInput() proof.Input {
 	in := proof.Input{
-		Base: s.Base, Head: s.Head, Settings: s.Settings, ReadQuery: s.ReadQuery, Natives: s.Natives, Edited: s.Edits.Of, Tasks: s,
+		Base: s.Base, Head: s.Head, Settings: s.Settings, ReadQuery: s.ReadQuery, Natives: s.Natives, Edited: s.Edits.Of,
+		Tasks:       s,
 		Dependences: s.Dependences, Traces: s.Traces, Results: s.Results,
 		Files: s.ProofFiles, OnlyFiles: s.Edits.OnlyFiles, Unread: s.Edits.Unread, Remembered: s.Remembered,
 	}
@@ -85,7 +86,8 @@ func (s starter) IsStartedRight(t plan.Task) bool {
 	o := s.outcomes[t.Integration]
 	want := s.built(o, []part{s.divider.withImage(o, part{shard: t.Shard, static: t.Static})})[0]
 	return t.Command == want.Command && slices.Equal(t.Argv, want.Argv) && slices.Equal(t.When, want.When) &&
-		t.Native == want.Native && t.Blocked == want.Blocked && t.Order == want.Order && t.Timeout == want.Timeout && t.Memory == want.Memory
+		t.Native == want.Native && t.Blocked == want.Blocked && t.Order == want.Order && t.Timeout == want.Timeout &&
+		t.Memory == want.Memory
 }
 
 // built makes the tasks of parts.

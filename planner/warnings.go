@@ -19,7 +19,9 @@ const maxDangling = 20
 func (l *ladder) inputWarnings() []string {
 	out := append([]string{}, l.Edits.Notes...)
 	if len(l.base) == 0 {
-		out = append(out, fmt.Sprintf("base defines no integration (no datafile has the $schema %q): this is the first change that defines any, and base knows no command to run them by", l.Settings.DefinitionSchema()))
+		out = append(out,
+			fmt.Sprintf("base defines no integration (no datafile has the $schema %q): this is the first change that defines "+
+				"any, and base knows no command to run them by", l.Settings.DefinitionSchema()))
 	}
 	dangling := l.comparison.Mentions().DanglingRefs(l.Head)
 	for i, r := range dangling {
@@ -111,7 +113,8 @@ func (l *ladder) warnings(o schemafilter.Outcome, d plan.Decision, tasks []plan.
 		warn("its pr_check.imageRef %q is not used, since exec.argv has no {image_ref}", o.Use.Check.ImageRef)
 	}
 	if unused := l.unusedImages(o, it, tasks); len(unused) > 0 {
-		warn("its managed[].sharding names images of single shards (%s), which are not used: %s", strings.Join(unused, ", "), whyUnused(it))
+		warn("its managed[].sharding names images of single shards (%s), which are not used: %s", strings.Join(unused, ", "),
+			whyUnused(it))
 	}
 	return out
 }

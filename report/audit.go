@@ -133,7 +133,8 @@ func (m *metrics) writeAudit(a *plan.Audit) {
 	if a == nil {
 		return
 	}
-	m.startFamily("prcheck_audited_skips", "gauge", "", "Skips that this run audited, by the rung that decided and the outcome.")
+	m.startFamily("prcheck_audited_skips", "gauge", "", "Skips that this run audited, by the rung that decided and the "+
+		"outcome.")
 	counts := a.Count()
 	for _, rung := range plan.Rungs() {
 		if c, ok := counts[rung]; ok {
@@ -143,7 +144,8 @@ func (m *metrics) writeAudit(a *plan.Audit) {
 		}
 	}
 	if total := plan.Sum(a.Total); total.Audited() > 0 {
-		m.startFamily("prcheck_wrong_skips_bound", "gauge", "", "Upper bound (95 %) on the share of skips that are wrong, by the audits of the last year.")
+		m.startFamily("prcheck_wrong_skips_bound", "gauge", "",
+			"Upper bound (95 %) on the share of skips that are wrong, by the audits of the last year.")
 		m.writeSample(total.UpperBound())
 	}
 }

@@ -18,12 +18,16 @@ func TestAuditSummary(t *testing.T) {
 		want  string
 	}{
 		{plan.Audit{}, "the plan leaves out nothing that can run on both sides"},
-		{plan.Audit{Total: year}, "the plan leaves out nothing that can run on both sides; in the last year 1 wrong of 812 audited skips: less than 0.59 %"},
+		{plan.Audit{Total: year},
+			"the plan leaves out nothing that can run on both sides; in the last year 1 wrong of 812 audited skips: less than 0.59 %"},
 		{plan.Audit{Skipped: 3}, "none of the 3 units that the plan leaves out came into the sample"},
-		{plan.Audit{Skipped: 1, Units: []plan.Audited{unit(plan.AuditRight)}}, "1 of 1 unit that the plan leaves out was audited; 0 wrong of 1 audited skip: less than 95 %"},
-		{plan.Audit{Skipped: 9, Units: []plan.Audited{unit(plan.AuditRight), unit(plan.AuditWrong), unit(plan.AuditUnclear), unit(plan.AuditLeft)}, Total: year},
+		{plan.Audit{Skipped: 1, Units: []plan.Audited{unit(plan.AuditRight)}},
+			"1 of 1 unit that the plan leaves out was audited; 0 wrong of 1 audited skip: less than 95 %"},
+		{plan.Audit{Skipped: 9, Units: []plan.Audited{unit(plan.AuditRight), unit(plan.AuditWrong), unit(plan.AuditUnclear),
+			unit(plan.AuditLeft)}, Total: year},
 			"3 of 9 units that the plan leaves out were audited, and 1 skip is wrong; for 1 more the time was up; in the last year 1 wrong of 812 audited skips: less than 0.59 %"},
-		{plan.Audit{Skipped: 9, Units: []plan.Audited{unit(plan.AuditLeft)}}, "0 of 9 units that the plan leaves out were audited; for 1 more the time was up"},
+		{plan.Audit{Skipped: 9, Units: []plan.Audited{unit(plan.AuditLeft)}},
+			"0 of 9 units that the plan leaves out were audited; for 1 more the time was up"},
 	} {
 		if got := report.AuditSummary(&c.audit); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
@@ -35,7 +39,8 @@ func TestAuditSummary(t *testing.T) {
 func TestAuditLines(t *testing.T) {
 	a := plan.Audit{Skipped: 500}
 	for range 60 {
-		a.Units = append(a.Units, plan.Audited{Task: "x<b>\n|`", Rung: plan.RungSchema, Outcome: plan.AuditWrong, Finding: strings.Repeat("<script>\x1b[2J", 50), Remedy: "z"},
+		a.Units = append(a.Units, plan.Audited{Task: "x<b>\n|`", Rung: plan.RungSchema, Outcome: plan.AuditWrong,
+			Finding: strings.Repeat("<script>\x1b[2J", 50), Remedy: "z"},
 			plan.Audited{Task: "u", Rung: plan.RungSchema, Outcome: plan.AuditUnclear, Finding: "why"})
 	}
 	lines := report.AuditLines(&a)
@@ -50,7 +55,8 @@ func TestAuditLines(t *testing.T) {
 	if err := report.Markdown(&md, rep); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(text.String(), "\x1b") || strings.Contains(md.String(), "<script>") || strings.Count(text.String(), "wrong skip: ") != 60 {
+	if strings.Contains(text.String(), "\x1b") || strings.Contains(md.String(), "<script>") ||
+		strings.Count(text.String(), "wrong skip: ") != 60 {
 		t.Errorf("got\n%.500s\n%.500s", &text, &md)
 	}
 }

@@ -65,7 +65,8 @@ func (t *text) writeCalibration(c *Calibration) {
 	case c.Tasks == 1:
 		t.printLine("  (the estimate of 1 task was off by %s)", formatSeconds(c.ErrorP50))
 	default:
-		t.printLine("  (half of the estimates of %d tasks were within %s, 9 of 10 within %s)", c.Tasks, formatSeconds(c.ErrorP50), formatSeconds(c.ErrorP90))
+		t.printLine("  (half of the estimates of %d tasks were within %s, 9 of 10 within %s)", c.Tasks,
+			formatSeconds(c.ErrorP50), formatSeconds(c.ErrorP90))
 	}
 }
 

@@ -17,10 +17,12 @@ func ChangesText(w io.Writer, c plan.Changes) error {
 		if f.OldSchema != "" {
 			schema += " (was " + cleanLine(f.OldSchema) + ")"
 		}
-		rows = append(rows, []cell{{text: string(f.Kind)}, {text: cleanLine(f.Path)}, {text: schema}, {text: cleanLine(strings.Join(f.Fields, " "))}})
+		rows = append(rows, []cell{{text: string(f.Kind)}, {text: cleanLine(f.Path)}, {text: schema},
+			{text: cleanLine(strings.Join(f.Fields, " "))}})
 	}
 	for _, r := range c.Resources {
-		rows = append(rows, []cell{{text: string(r.Kind)}, {text: "resource " + cleanLine(r.Path)}, {text: cleanLine(r.Schema)}, {}})
+		rows = append(rows, []cell{{text: string(r.Kind)}, {text: "resource " + cleanLine(r.Path)},
+			{text: cleanLine(r.Schema)}, {}})
 	}
 	for _, s := range c.Schemas {
 		rows = append(rows, []cell{{text: "changed"}, {text: "JSON schema " + cleanLine(s)}, {}, {}})

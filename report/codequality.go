@@ -57,7 +57,8 @@ func CodeQuality(w io.Writer, f Input) error {
 		}
 	}
 	findings := f.newFindingIssues(places)
-	issues := slices.Concat(rounds[0], findings[plan.SeverityError], slices.Concat(rounds[1:]...), findings[plan.SeverityWarning], findings[plan.SeverityNote])
+	issues := slices.Concat(rounds[0], findings[plan.SeverityError], slices.Concat(rounds[1:]...),
+		findings[plan.SeverityWarning], findings[plan.SeverityNote])
 	issues = append([]codeQualityIssue{}, issues[:min(len(issues), MaxFindings)]...) // [], never null
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -115,7 +116,8 @@ func newFindingIssue(t TaskResult, f plan.Finding, at Location, print string) co
 		text = cleanLine(string(f.Code)) + ": " + text
 	}
 	issue := codeQualityIssue{
-		Description: cleanLine(t.Integration) + ": " + text, CheckName: cleanLine(t.Integration), Severity: severities[findingSeverities[f.Severity]], Fingerprint: print,
+		Description: cleanLine(t.Integration) + ": " + text, CheckName: cleanLine(t.Integration),
+		Severity: severities[findingSeverities[f.Severity]], Fingerprint: print,
 	}
 	issue.Location.Path, issue.Location.Lines.Begin = at.Path, at.Line
 	return issue
@@ -130,7 +132,8 @@ func newIssue(t TaskResult, at place) codeQualityIssue {
 		text += " (changed: " + cleanLine(at.Pointer) + ")"
 	}
 	issue := codeQualityIssue{
-		Description: text, CheckName: cleanLine(t.Integration), Severity: severities[severityRank(t)], Fingerprint: fingerprint(t, at),
+		Description: text, CheckName: cleanLine(t.Integration), Severity: severities[severityRank(t)],
+		Fingerprint: fingerprint(t, at),
 	}
 	issue.Location.Path, issue.Location.Lines.Begin = at.Location.Path, at.Line
 	return issue

@@ -26,7 +26,8 @@ func NewContents(d *bundle.Diff, hidden Hidden) *Contents {
 		var fields []Field
 		path := string(change.Path)
 		for _, f := range change.Hide(hidden.Base[path], hidden.Head[path]).FieldDiffs(maxValue) {
-			fields = append(fields, Field{Pointer: f.Pointer, Kind: plan.Kind(f.Kind.String()), Moved: f.Moved, Old: f.Old, New: f.New})
+			fields = append(fields, Field{Pointer: f.Pointer, Kind: plan.Kind(f.Kind.String()), Moved: f.Moved, Old: f.Old,
+				New: f.New})
 			size += len(f.Old) + len(f.New)
 		}
 		if size > maxContents {

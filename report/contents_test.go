@@ -16,7 +16,8 @@ func TestContentsAreBounded(t *testing.T) {
 		for i := range files {
 			fmt.Fprintf(&out, `,"/%d.yml":{"$schema":"/s","x":"%s"}`, i, strings.Repeat(word, maxValue))
 		}
-		return `{"data":{` + out.String()[1:] + `},"graphql":[],"resources":{"/r":{"path":"/r","sha256sum":"1","content":"` + word + `"}}}`
+		return `{"data":{` + out.String()[1:] + `},"graphql":[],"resources":{"/r":{"path":"/r","sha256sum":"1","content":"` +
+			word + `"}}}`
 	}
 	base, err := bundle.Parse([]byte(side("a")), nil)
 	if err != nil {

@@ -47,11 +47,12 @@ type AllEffects struct {
 type EffectGroup struct {
 	Integration string          `json:"integration"`
 	Kind        plan.EffectKind `json:"kind"`
-	Subject     string          `json:"subject,omitempty"` // untrusted; "" for effects that were only counted, because there are too many
-	Since       plan.Since      `json:"since,omitempty"`   // "" if it was not compared with base
-	Known       plan.How        `json:"known,omitempty"`   // how it is known; "" if a program said it
-	Count       int             `json:"count"`             // how often all these tasks announce it
-	Tasks       []string        `json:"tasks"`             // in plan order; tasks that were left out come last
+	// untrusted; "" for effects that were only counted, because there are too many
+	Subject string     `json:"subject,omitempty"`
+	Since   plan.Since `json:"since,omitempty"` // "" if it was not compared with base
+	Known   plan.How   `json:"known,omitempty"` // how it is known; "" if a program said it
+	Count   int        `json:"count"`           // how often all these tasks announce it
+	Tasks   []string   `json:"tasks"`           // in plan order; tasks that were left out come last
 }
 
 // An EffectGap is a task of which something is not known, with the reason.
@@ -140,7 +141,9 @@ func collectEffects(p *plan.Plan, results []TaskResult) AllEffects {
 	for name, n := range unlooked {
 		out.Unlooked = append(out.Unlooked, UnlookedIntegration{name, n})
 	}
-	slices.SortFunc(out.Unlooked, func(a, b UnlookedIntegration) int { return strings.Compare(a.Integration, b.Integration) })
+	slices.SortFunc(out.Unlooked, func(a, b UnlookedIntegration) int {
+		return strings.Compare(a.Integration, b.Integration)
+	})
 	out.Summary = out.SummaryWith(plainly)
 	out.Labels = out.neededLabels(p.Require)
 	return out
@@ -231,10 +234,12 @@ func reusedTasks(p *plan.Plan) []announcement {
 	var out []announcement
 	for _, d := range p.Integrations {
 		for _, earlier := range d.Evidence.Passed {
-			out = append(out, announcement{integration: d.Name, task: earlierTask(d.Name, earlier), tasks: 1, effects: earlier.Effects})
+			out = append(out, announcement{integration: d.Name, task: earlierTask(d.Name, earlier), tasks: 1,
+				effects: earlier.Effects})
 		}
 		if more := d.Evidence.Reused - len(d.Evidence.Passed); more > 0 {
-			out = append(out, announcement{integration: d.Name, task: d.Name, tasks: more, silence: "passed before, and the plan keeps the effects of only some of these tasks"})
+			out = append(out, announcement{integration: d.Name, task: d.Name, tasks: more,
+				silence: "passed before, and the plan keeps the effects of only some of these tasks"})
 		}
 	}
 	return out

@@ -18,7 +18,8 @@ import (
 // a task at which nobody looked.
 func effectResults(p *plan.Plan) *plan.Results {
 	rs := passedResults(p)
-	rs.Results[0] = plan.Result{Task: "new-thing", Status: plan.NotRun, Class: plan.ClassConfig, Reason: p.Tasks[0].Blocked, ExitCode: -1}
+	rs.Results[0] = plan.Result{Task: "new-thing", Status: plan.NotRun, Class: plan.ClassConfig,
+		Reason: p.Tasks[0].Blocked, ExitCode: -1}
 	rs.Results[1].Effects = &plan.Effects{Compared: true, Items: []plan.Effect{
 		{Kind: plan.EffectCreate, Subject: "user ana", Since: plan.SinceChange},
 		{Kind: plan.EffectDelete, Subject: "user <b>joe</b>", Since: plan.SinceChange},
@@ -26,8 +27,10 @@ func effectResults(p *plan.Plan) *plan.Results {
 		{Kind: plan.EffectOther, Subject: "mail to ana", Since: plan.SinceGone},
 	}}
 	rs.Results[2].Effects = &plan.Effects{
-		Items:  []plan.Effect{{Kind: plan.EffectDelete, Subject: "user <b>joe</b>", Since: plan.SinceChange}, {Kind: plan.EffectChange, Subject: "@all|`x`"}},
-		Beyond: map[plan.EffectKind]int{plan.EffectCreate: 300}, Uncompared: "the budget for runs on base is spent", Problems: []string{"line 3 is no JSON"},
+		Items: []plan.Effect{{Kind: plan.EffectDelete, Subject: "user <b>joe</b>", Since: plan.SinceChange},
+			{Kind: plan.EffectChange, Subject: "@all|`x`"}},
+		Beyond: map[plan.EffectKind]int{plan.EffectCreate: 300}, Uncompared: "the budget for runs on base is spent",
+		Problems: []string{"line 3 is no JSON"},
 	}
 	return rs
 }
@@ -101,11 +104,17 @@ func TestEffectsSummary(t *testing.T) {
 		{"one failed", []*plan.Effects{none, failed}, "effects of 1 task unknown"},
 		{"all failed", []*plan.Effects{failed, failed}, "effects of 2 tasks unknown"},
 		{"some, and one failed", []*plan.Effects{create, failed}, "1 to create, effects of 1 task unknown"},
-		{"all kinds", []*plan.Effects{create, {Items: []plan.Effect{item(plan.EffectDelete, ""), item(plan.EffectChange, "new"), item(plan.EffectOther, "")}}},
+		{"all kinds",
+			[]*plan.Effects{create,
+				{Items: []plan.Effect{item(plan.EffectDelete, ""), item(plan.EffectChange, "new"), item(plan.EffectOther, "")}}},
 			"1 to create, 1 to change, 1 to delete, 1 other"},
-		{"only drift", []*plan.Effects{none, {Compared: true, Items: []plan.Effect{item(plan.EffectDelete, plan.SinceBase), item(plan.EffectCreate, plan.SinceBase)}}},
+		{"only drift",
+			[]*plan.Effects{none,
+				{Compared: true, Items: []plan.Effect{item(plan.EffectDelete, plan.SinceBase),
+					item(plan.EffectCreate, plan.SinceBase)}}},
 			"2 already pending on base (1 to delete)"},
-		{"taken back", []*plan.Effects{none, {Compared: true, Items: []plan.Effect{item(plan.EffectDelete, plan.SinceGone)}}}, "no effects announced, 1 no longer announced"},
+		{"taken back", []*plan.Effects{none, {Compared: true, Items: []plan.Effect{item(plan.EffectDelete, plan.SinceGone)}}},
+			"no effects announced, 1 no longer announced"},
 		{"too many to keep", []*plan.Effects{none, {Beyond: map[plan.EffectKind]int{plan.EffectDelete: 7}}}, "7 to delete"},
 		{"a kind of a later version", []*plan.Effects{none, {Items: []plan.Effect{item("rename", "")}}}, "1 other"},
 	} {
@@ -138,21 +147,25 @@ func TestManyEffects(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	var text, markdown, page bytes.Buffer
-	for _, err := range []error{report.Text(&text, rep, report.Style{}), report.Markdown(&markdown, rep), report.HTML(&page, report.Page{Plan: p, Report: rep})} {
+	for _, err := range []error{report.Text(&text, rep, report.Style{}), report.Markdown(&markdown, rep),
+		report.HTML(&page, report.Page{Plan: p, Report: rep})} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range rs.Results {
 		last := fmt.Sprintf("user-%d-2499", i)
-		if !strings.Contains(text.String(), last) || !strings.Contains(markdown.String(), last) || !strings.Contains(page.String(), last) {
+		if !strings.Contains(text.String(), last) || !strings.Contains(markdown.String(), last) ||
+			!strings.Contains(page.String(), last) {
 			t.Errorf("the deletion of %s is missing", last)
 		}
 	}
-	if lines := strings.Count(text.String(), "\n"); lines > 200 || !strings.Contains(text.String(), "and 9870 more effects; -v shows them") {
+	if lines := strings.Count(text.String(), "\n"); lines > 200 ||
+		!strings.Contains(text.String(), "and 9870 more effects; -v shows them") {
 		t.Errorf("got %d lines of text", lines)
 	}
-	if open, _, _ := strings.Cut(markdown.String(), "<details>"); strings.Count(open, "delete") < 100 || strings.Contains(open, "| create |") {
+	if open, _, _ := strings.Cut(markdown.String(), "<details>"); strings.Count(open, "delete") < 100 ||
+		strings.Contains(open, "| create |") {
 		t.Errorf("got %s", open)
 	}
 	if page.Len() > 3<<20 {
@@ -165,14 +178,17 @@ func TestManyEffects(t *testing.T) {
 func TestEffectsOfReusedTasks(t *testing.T) {
 	p := reusedPlan(t)
 	p.Integrations[0].Evidence.Reused = 5
-	p.Integrations[0].Evidence.Passed[0].Effects = &plan.Effects{Items: []plan.Effect{{Kind: plan.EffectDelete, Subject: "zone a"}}}
+	p.Integrations[0].Evidence.Passed[0].Effects = &plan.Effects{Items: []plan.Effect{{Kind: plan.EffectDelete,
+		Subject: "zone a"}}}
 	seal(t, p)
 	e := report.New(p, passedResults(p)).Effects
-	want := []report.EffectGroup{{Integration: "dns", Kind: plan.EffectDelete, Subject: "zone a", Count: 1, Tasks: []string{"dns"}}}
+	want := []report.EffectGroup{{Integration: "dns", Kind: plan.EffectDelete, Subject: "zone a", Count: 1,
+		Tasks: []string{"dns"}}}
 	if !reflect.DeepEqual(e.Groups, want) || e.Summary != "1 to delete, effects of 7 tasks unknown" || e.Tasks != 8 {
 		t.Errorf("got %+v, %q, %d tasks", e.Groups, e.Summary, e.Tasks)
 	}
-	if len(e.Unknown) != 1 || e.Unknown[0].Tasks != 4 || !reflect.DeepEqual(e.Unlooked, []report.UnlookedIntegration{{Integration: "users", Tasks: 3}}) {
+	if len(e.Unknown) != 1 || e.Unknown[0].Tasks != 4 ||
+		!reflect.DeepEqual(e.Unlooked, []report.UnlookedIntegration{{Integration: "users", Tasks: 3}}) {
 		t.Errorf("got unknown %+v, unlooked %+v", e.Unknown, e.Unlooked)
 	}
 }

@@ -171,7 +171,8 @@ type GapList struct {
 
 // GapLists returns all that is not known, the most important first.
 func (e AllEffects) GapLists() []GapList {
-	return []GapList{{"effects unknown", e.Unknown}, {"not looked at", e.unaskedGaps()}, {"not compared with base", e.Uncompared}, {"output not understood", e.Problems}}
+	return []GapList{{"effects unknown", e.Unknown}, {"not looked at", e.unaskedGaps()},
+		{"not compared with base", e.Uncompared}, {"output not understood", e.Problems}}
 }
 
 // writeGaps writes the tasks of which something is not known.
@@ -183,7 +184,8 @@ func (t *text) writeGaps(e AllEffects) {
 				rows = append(rows, []cell{{text: list.Title, color: yellow}, {text: fmt.Sprintf("and %d more", len(list.Gaps)-i)}})
 				break
 			}
-			rows = append(rows, []cell{{text: list.Title, color: yellow}, {text: cleanLine(gap.Name())}, {text: cleanLine(gap.Reason)}})
+			rows = append(rows, []cell{{text: list.Title, color: yellow}, {text: cleanLine(gap.Name())},
+				{text: cleanLine(gap.Reason)}})
 		}
 	}
 	rows.writeTo(&t.out, t.style, "  ")

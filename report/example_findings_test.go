@@ -11,7 +11,8 @@ import (
 func newExampleFindings() report.Input {
 	p, results := newExample()
 	p.Integrations[0].Evidence.Paths = []string{"/dns/zone.yml"}
-	p.Changes.Datafiles = append(p.Changes.Datafiles, plan.Datafile{Path: "/dns/zone.yml", Kind: plan.Modified, Fields: []string{"/records/0/ttl"}})
+	p.Changes.Datafiles = append(p.Changes.Datafiles, plan.Datafile{Path: "/dns/zone.yml", Kind: plan.Modified,
+		Fields: []string{"/records/0/ttl"}})
 	return report.Input{Plan: p, Report: report.New(p, results)}
 }
 

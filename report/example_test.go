@@ -13,7 +13,8 @@ import (
 func newExample() (*plan.Plan, *plan.Results) {
 	p := &plan.Plan{
 		Integrations: []plan.Decision{
-			{Name: "dns", Decision: plan.Run, Rung: plan.RungSchema, Reason: "it may read /dns/zone-1.yml", Tasks: []string{"dns"}},
+			{Name: "dns", Decision: plan.Run, Rung: plan.RungSchema, Reason: "it may read /dns/zone-1.yml",
+				Tasks: []string{"dns"}},
 			{Name: "users", Decision: plan.Skip, Rung: plan.RungFields, Reason: "its queries read no changed field"},
 		},
 		Tasks: []plan.Task{{ID: "dns", Integration: "dns", Argv: []string{"dns", "--dry-run"}, Timeout: "10m0s"}},

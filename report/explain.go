@@ -27,7 +27,8 @@ func ExplainText(w io.Writer, p *plan.Plan, name string, flips *plan.Flips) erro
 	if !ok {
 		return fmt.Errorf("%w %q; %s", ErrUnknown, cleanLine(name), suggestNames(p, name))
 	}
-	verb := map[plan.Action]string{plan.Run: "runs in full", plan.Shards: "runs on the affected shards", plan.Skip: "is skipped"}[d.Decision]
+	verb := map[plan.Action]string{plan.Run: "runs in full", plan.Shards: "runs on the affected shards",
+		plan.Skip: "is skipped"}[d.Decision]
 	t := text{}
 	t.printLine("%s %s", cleanLine(d.Name), verb)
 	rows := table{
@@ -163,7 +164,9 @@ func (t *text) writePlannedTask(task plan.Task) {
 func formatCommand(argv []string) string {
 	words := make([]string, len(argv))
 	for i, arg := range argv {
-		if arg == "" || strings.ContainsFunc(arg, func(r rune) bool { return r == ' ' || strings.ContainsRune("\"'\\", r) || !unicode.IsPrint(r) }) {
+		if arg == "" || strings.ContainsFunc(arg, func(r rune) bool {
+			return r == ' ' || strings.ContainsRune("\"'\\", r) || !unicode.IsPrint(r)
+		}) {
 			arg = strconv.Quote(arg)
 		}
 		words[i] = arg

@@ -78,7 +78,8 @@ func parseJUnit(t testing.TB, raw []byte) []gitlabCase {
 	s := got.Suites[0]
 	failures, errors, skipped, seen := 0, 0, 0, map[string]bool{}
 	for _, c := range s.Cases {
-		if c.ClassName == "" || c.Name == "" || len(c.Extra)+len(c.More) > 0 || (c.Failure != nil || c.Skipped != nil) && c.Error != nil || c.Failure != nil && c.Skipped != nil {
+		if c.ClassName == "" || c.Name == "" || len(c.Extra)+len(c.More) > 0 ||
+			(c.Failure != nil || c.Skipped != nil) && c.Error != nil || c.Failure != nil && c.Skipped != nil {
 			t.Errorf("GitLab cannot read %+v", c)
 		}
 		for _, end := range []*gitlabEnd{c.Failure, c.Error, c.Skipped} {
@@ -101,8 +102,10 @@ func parseJUnit(t testing.TB, raw []byte) []gitlabCase {
 			skipped++
 		}
 	}
-	if s.Tests != len(s.Cases) || s.Failures != failures || s.Errors != errors || s.Skipped != skipped || len(s.Extra) > 0 {
-		t.Errorf("the suite says %d, %d, %d; it has %d, %d, %d, and more: %v", s.Tests, s.Failures, s.Errors, len(s.Cases), failures, errors, s.Extra)
+	if s.Tests != len(s.Cases) || s.Failures != failures || s.Errors != errors || s.Skipped != skipped ||
+		len(s.Extra) > 0 {
+		t.Errorf("the suite says %d, %d, %d; it has %d, %d, %d, and more: %v", s.Tests, s.Failures, s.Errors, len(s.Cases),
+			failures, errors, s.Extra)
 	}
 	return s.Cases
 }
@@ -145,7 +148,8 @@ func readCodeQuality(t testing.TB, f report.Input) ([]byte, []issue) {
 			t.Errorf("two findings have the fingerprint %s", *q.Fingerprint)
 		}
 		seen[*q.Fingerprint] = true
-		if name := *q.Location.Path; !fs.ValidPath(name) || strings.ContainsAny(name, "\x00\n\x1b\\") || *q.Location.Lines.Begin < 1 {
+		if name := *q.Location.Path; !fs.ValidPath(name) || strings.ContainsAny(name, "\x00\n\x1b\\") ||
+			*q.Location.Lines.Begin < 1 {
 			t.Errorf("%q:%d is no place in a repository", name, *q.Location.Lines.Begin)
 		}
 	}
@@ -176,10 +180,12 @@ func newFailedFindings(t testing.TB, d plan.Decision, c plan.Changes, shards ...
 	p := &plan.Plan{Changes: c}
 	r := &plan.Results{}
 	for _, shard := range shards {
-		task := plan.Task{ID: strings.TrimSuffix("it/"+shard, "/"), Integration: "it", Shard: shard, Argv: []string{"x"}, Timeout: "1m0s"}
+		task := plan.Task{ID: strings.TrimSuffix("it/"+shard, "/"), Integration: "it", Shard: shard, Argv: []string{"x"},
+			Timeout: "1m0s"}
 		d.Tasks = append(d.Tasks, task.ID)
 		p.Tasks = append(p.Tasks, task)
-		r.Results = append(r.Results, plan.Result{Task: task.ID, Status: plan.Failed, Class: plan.ClassTask, Reason: "exit code 1", ExitCode: 1, Attempts: 1})
+		r.Results = append(r.Results, plan.Result{Task: task.ID, Status: plan.Failed, Class: plan.ClassTask,
+			Reason: "exit code 1", ExitCode: 1, Attempts: 1})
 	}
 	p.Integrations = []plan.Decision{d}
 	seal(t, p)
@@ -201,7 +207,8 @@ func TestOrigins(t *testing.T) {
 		Schemas:   []string{"/s-1.yml"}, GraphQL: []string{"User_v1"},
 	}
 	query := func(fields ...string) plan.Evidence {
-		return plan.Evidence{Paths: []string{"/new.yml", "/users/ana.yml", "/r.json"}, Queries: []plan.QueryDifference{{Reached: 1, Fields: fields}}}
+		return plan.Evidence{Paths: []string{"/new.yml", "/users/ana.yml", "/r.json"},
+			Queries: []plan.QueryDifference{{Reached: 1, Fields: fields}}}
 	}
 	for _, c := range []struct {
 		name   string
@@ -210,9 +217,12 @@ func TestOrigins(t *testing.T) {
 		shards []string
 		want   []string
 	}{
-		{"its own definition", plan.RungDefinition, plan.Evidence{Definition: []string{"/old.yml", "/it.yml"}, Fields: []string{"schemas"}}, []string{""}, []string{"it data/it.yml /schemas"}},
-		{"it always runs", plan.RungDefinition, plan.Evidence{Definition: []string{"/it.yml"}}, []string{""}, []string{"it data/it.yml /pr_check"}},
-		{"fields of a query", plan.RungState, query("/users/ana.yml#/name"), []string{""}, []string{"it data/users/ana.yml /name", "it data/new.yml", "it resources/r.json"}},
+		{"its own definition", plan.RungDefinition, plan.Evidence{Definition: []string{"/old.yml", "/it.yml"},
+			Fields: []string{"schemas"}}, []string{""}, []string{"it data/it.yml /schemas"}},
+		{"it always runs", plan.RungDefinition, plan.Evidence{Definition: []string{"/it.yml"}}, []string{""},
+			[]string{"it data/it.yml /pr_check"}},
+		{"fields of a query", plan.RungState, query("/users/ana.yml#/name"), []string{""},
+			[]string{"it data/users/ana.yml /name", "it data/new.yml", "it resources/r.json"}},
 		{"a list of a query", plan.RungState, query("/users/ana.yml#/roles"), []string{""},
 			[]string{"it data/users/ana.yml /roles/1", "it data/new.yml", "it resources/r.json"}},
 		{"below what changed", plan.RungState, query("/users/ana.yml#/roles/1/name"), []string{""},
@@ -221,13 +231,19 @@ func TestOrigins(t *testing.T) {
 			[]string{"it data/users/ana.yml /roles/1", "it data/new.yml", "it resources/r.json"}},
 		{"a field that the plan does not name", plan.RungState, query("/users/ana.yml#/colour"), []string{""},
 			[]string{"it data/users/ana.yml /colour", "it data/new.yml", "it resources/r.json"}},
-		{"no queries", plan.RungSchema, plan.Evidence{Paths: []string{"/aws/osd.yml", "/r.json"}}, []string{""}, []string{"it data/aws/osd.yml /name", "it resources/r.json"}},
-		{"a rule", plan.RungSchema, plan.Evidence{Rule: "resources/** covers resources/r.json"}, []string{""}, []string{"it resources/r.json"}},
-		{"a rule for data", plan.RungSchema, plan.Evidence{Rule: "data/** covers data/new.yml"}, []string{""}, []string{"it data/new.yml"}},
+		{"no queries", plan.RungSchema, plan.Evidence{Paths: []string{"/aws/osd.yml", "/r.json"}}, []string{""},
+			[]string{"it data/aws/osd.yml /name", "it resources/r.json"}},
+		{"a rule", plan.RungSchema, plan.Evidence{Rule: "resources/** covers resources/r.json"}, []string{""},
+			[]string{"it resources/r.json"}},
+		{"a rule for data", plan.RungSchema, plan.Evidence{Rule: "data/** covers data/new.yml"}, []string{""},
+			[]string{"it data/new.yml"}},
 		{"nothing known", plan.RungSchema, plan.Evidence{Doubts: []string{"?"}}, []string{""},
-			[]string{"it schemas/s-1.yml", "it resources/r.json", "it data/aws/app-sre/account.yml /uid", "it data/aws/osd.yml /name", "it data/new.yml"}},
-		{"shards", plan.RungShards, plan.Evidence{Paths: []string{"/aws/app-sre/account.yml", "/aws/osd.yml"}}, []string{"app-sre", "osd", "other"},
-			[]string{"it/app-sre data/aws/app-sre/account.yml /uid", "it/osd data/aws/osd.yml /name", "it/other data/aws/app-sre/account.yml /uid", "it/other data/aws/osd.yml /name"}},
+			[]string{"it schemas/s-1.yml", "it resources/r.json", "it data/aws/app-sre/account.yml /uid",
+				"it data/aws/osd.yml /name", "it data/new.yml"}},
+		{"shards", plan.RungShards, plan.Evidence{Paths: []string{"/aws/app-sre/account.yml", "/aws/osd.yml"}},
+			[]string{"app-sre", "osd", "other"},
+			[]string{"it/app-sre data/aws/app-sre/account.yml /uid", "it/osd data/aws/osd.yml /name",
+				"it/other data/aws/app-sre/account.yml /uid", "it/other data/aws/osd.yml /name"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFailedFindings(t, plan.Decision{Rung: c.rung, Evidence: c.e}, changes, c.shards...)
@@ -266,7 +282,8 @@ func (locator) Concerns(o report.Origin, shard string) bool {
 }
 
 func TestLocator(t *testing.T) {
-	changes := plan.Changes{Datafiles: []plan.Datafile{{Path: "/a.yml", Kind: plan.Modified, Fields: []string{"/l/1", "/l/2", "/l/3", "/list/1", "/x", "/y"}}}}
+	changes := plan.Changes{Datafiles: []plan.Datafile{{Path: "/a.yml", Kind: plan.Modified,
+		Fields: []string{"/l/1", "/l/2", "/l/3", "/list/1", "/x", "/y"}}}}
 	d := plan.Decision{Rung: plan.RungSchema, Evidence: plan.Evidence{Paths: []string{"/a.yml"}}}
 	f := newFailedFindings(t, d, changes, "", "1", "9")
 	f.Locator = locator{}
@@ -285,7 +302,8 @@ func TestLocator(t *testing.T) {
 	if got := cases[1].File; got != "sub/data/a.yml" {
 		t.Errorf("got file %q", got)
 	}
-	for _, evil := range []string{"../x", "/etc/passwd", "a/../../b", "a\nb", "a\x00b", "a\\..\\b", strings.Repeat("x", 5000), "\xff", "."} {
+	for _, evil := range []string{"../x", "/etc/passwd", "a/../../b", "a\nb", "a\x00b", "a\\..\\b",
+		strings.Repeat("x", 5000), "\xff", "."} {
 		f.Locator = locator{evil}
 		_, list := readCodeQuality(t, f)
 		if got := *list[0].Location.Path; got != "prcheck.yaml" {
@@ -331,10 +349,12 @@ func TestNeverGreen(t *testing.T) {
 			_, list := readCodeQuality(t, f)
 			green := status == plan.Passed
 			onBase := status == plan.Failed && class == plan.ClassBaseline
-			if got := cases[0].Failure != nil || cases[0].Error != nil; got == (green || onBase) || len(list) > 0 == (green || onBase) || (cases[0].Skipped != nil) != onBase {
+			if got := cases[0].Failure != nil || cases[0].Error != nil; got == (green || onBase) ||
+				len(list) > 0 == (green || onBase) || (cases[0].Skipped != nil) != onBase {
 				t.Errorf("%s %s: got red %v in JUnit and %d findings", status, class, got, len(list))
 			}
-			if got, want := cases[0].Failure != nil, status == plan.Failed && class != plan.ClassTransient && !onBase; got != want {
+			if got, want := cases[0].Failure != nil, status == plan.Failed && class != plan.ClassTransient &&
+				!onBase; got != want {
 				t.Errorf("%s %s: got a failure: %v, want %v", status, class, got, want)
 			}
 		}
@@ -438,7 +458,8 @@ func TestFindingsAreBounded(t *testing.T) {
 // is outside of the repository.
 func TestHostileFindings(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	texts := []string{"", "]]>", "</testcase><testcase>", "\x00\x01\x1b[31m\ufffe\uffff", "\xff\xed\xa0\x80", "/../../etc/passwd", "../x", "/a\nb", "/\u202e",
+	texts := []string{"", "]]>", "</testcase><testcase>", "\x00\x01\x1b[31m\ufffe\uffff", "\xff\xed\xa0\x80",
+		"/../../etc/passwd", "../x", "/a\nb", "/\u202e",
 		strings.Repeat("/long", 3000), "[[ATTACHMENT|/etc/passwd]]", "a#b", "&lt;", "data/x covers data/../y"}
 	for range 200 {
 		raw := make([]byte, random.IntN(40))

@@ -91,7 +91,8 @@ func describeFlipChange(kind plan.FlipKind, c plan.FlipChange) string {
 	case c.Removed:
 		place += " taken out"
 	case len(c.Without) > 0:
-		place += fmt.Sprintf(" without %s (right only if it reads no file of %s)", strings.Join(c.Without, ", "), pronoun(len(c.Without)))
+		place += fmt.Sprintf(" without %s (right only if it reads no file of %s)", strings.Join(c.Without, ", "),
+			pronoun(len(c.Without)))
 	case c.To != "":
 		place += " = " + c.To
 	}

@@ -17,18 +17,24 @@ import (
 // with a warning, one has only what base has as well.
 func foundResults(p *plan.Plan) *plan.Results {
 	rs := passedResults(p)
-	twice := plan.Finding{Code: "DUPLICATE", Severity: plan.SeverityError, Place: plan.Place{File: "/users/ana.yml", Pointer: "/roles/1"}, Message: "two entries have the key ana/dev"}
-	rs.Results[1].Status, rs.Results[1].Class, rs.Results[1].ExitCode, rs.Results[1].Tail = plan.Failed, plan.ClassConfig, -1, "create user <ana>"
+	twice := plan.Finding{Code: "DUPLICATE", Severity: plan.SeverityError,
+		Place: plan.Place{File: "/users/ana.yml", Pointer: "/roles/1"}, Message: "two entries have the key ana/dev"}
+	rs.Results[1].Status, rs.Results[1].Class, rs.Results[1].ExitCode, rs.Results[1].Tail = plan.Failed, plan.ClassConfig,
+		-1, "create user <ana>"
 	rs.Results[1].Reason = "2 mistakes in the data, the first: DUPLICATE: /users/ana.yml#/roles/1: two entries have the key ana/dev"
 	rs.Results[1].Findings = []plan.Finding{twice,
-		{Code: "VAL_TYPE", Severity: plan.SeverityError, Place: plan.Place{File: "/users/ana.yml", Pointer: "/delete"}, Message: "delete must be a bool, not \"yes\""},
+		{Code: "VAL_TYPE", Severity: plan.SeverityError, Place: plan.Place{File: "/users/ana.yml", Pointer: "/delete"},
+			Message: "delete must be a bool, not \"yes\""},
 		{Severity: plan.SeverityNote, Message: "3 entries are <not> compared"},
-		{Code: "VAL_TYPE", Severity: plan.SeverityError, Place: plan.Place{File: "/users/joe.yml"}, Message: "an old mistake", Old: true}}
+		{Code: "VAL_TYPE", Severity: plan.SeverityError, Place: plan.Place{File: "/users/joe.yml"}, Message: "an old mistake",
+			Old: true}}
 	rs.Results[2].Findings = []plan.Finding{
-		{Code: "FORGOTTEN", Severity: plan.SeverityWarning, Place: plan.Place{File: "/users/ana.yml", Pointer: "/roles"}, Message: "this change removes the entry dev, and then nobody deletes it: say `delete: true` first"},
+		{Code: "FORGOTTEN", Severity: plan.SeverityWarning, Place: plan.Place{File: "/users/ana.yml", Pointer: "/roles"},
+			Message: "this change removes the entry dev, and then nobody deletes it: say `delete: true` first"},
 		{Severity: plan.SeverityWarning, Message: "::error::*x* <b>| [a](b) @all /lgtm"}}
 	rs.Results[2].FindingsBeyond = 7
-	rs.Results[3].Findings = []plan.Finding{{Code: "FINISHED", Severity: plan.SeverityNote, Message: "the entry can be removed", Old: true}}
+	rs.Results[3].Findings = []plan.Finding{{Code: "FINISHED", Severity: plan.SeverityNote,
+		Message: "the entry can be removed", Old: true}}
 	return rs
 }
 
@@ -66,7 +72,8 @@ func TestFindingsInJSON(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &again); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := again.Results[1].Findings, rep.Results[1].Findings; !slices.Equal(got, want) || want[0].Line != 9 || want[0].Path != "sub/data/users/ana.yml" {
+	if got, want := again.Results[1].Findings, rep.Results[1].Findings; !slices.Equal(got, want) || want[0].Line != 9 ||
+		want[0].Path != "sub/data/users/ana.yml" {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if n := strings.Count(out.String(), "two entries have the key"); n != 2 { // in the reason and in the finding
@@ -114,8 +121,10 @@ func TestGroupsOfFindings(t *testing.T) {
 			{Task: id, Status: plan.Failed, Class: plan.ClassConfig, Reason: "shard 1 is wrong", Findings: found}}})
 		return r.Results[0]
 	}
-	a, b := plan.Finding{Severity: plan.SeverityError, Place: plan.Place{File: "/1.yml"}, Message: "m"}, plan.Finding{Severity: plan.SeverityError, Place: plan.Place{File: "/2.yml"}, Message: "m"}
-	if groups := report.GroupFailures([]report.TaskResult{failed("x", a), failed("y", a), failed("z", b)}); len(groups) != 2 || len(groups[0]) != 2 {
+	a, b := plan.Finding{Severity: plan.SeverityError, Place: plan.Place{File: "/1.yml"}, Message: "m"},
+		plan.Finding{Severity: plan.SeverityError, Place: plan.Place{File: "/2.yml"}, Message: "m"}
+	if groups := report.GroupFailures([]report.TaskResult{failed("x", a), failed("y", a),
+		failed("z", b)}); len(groups) != 2 || len(groups[0]) != 2 {
 		t.Errorf("got %d groups", len(groups))
 	}
 }
@@ -124,14 +133,17 @@ func TestGroupsOfFindings(t *testing.T) {
 func TestManyFindings(t *testing.T) {
 	var many []plan.Finding
 	for i := range plan.MaxFindings {
-		many = append(many, plan.Finding{Severity: plan.SeverityWarning, Place: plan.Place{File: "/users/ana.yml", Pointer: fmt.Sprintf("/%03d", i)}, Message: strings.Repeat("long ", 59)})
+		many = append(many,
+			plan.Finding{Severity: plan.SeverityWarning,
+				Place: plan.Place{File: "/users/ana.yml", Pointer: fmt.Sprintf("/%03d", i)}, Message: strings.Repeat("long ", 59)})
 	}
 	p := &plan.Plan{}
 	rs := &plan.Results{}
 	for i := range 1000 {
 		id := fmt.Sprintf("it/%d", i)
 		p.Tasks = append(p.Tasks, plan.Task{ID: id, Integration: "it", Shard: fmt.Sprint(i), Native: true, Timeout: "1m0s"})
-		rs.Results = append(rs.Results, plan.Result{Task: id, Status: plan.Passed, Attempts: 1, Findings: many, FindingsBeyond: 5})
+		rs.Results = append(rs.Results, plan.Result{Task: id, Status: plan.Passed, Attempts: 1, Findings: many,
+			FindingsBeyond: 5})
 	}
 	p.Integrations = []plan.Decision{{Name: "it", Decision: plan.Run, Rung: plan.RungSchema, Reason: "r"}}
 	for _, task := range p.Tasks {
@@ -147,14 +159,17 @@ func TestManyFindings(t *testing.T) {
 		want   string
 		most   int
 	}{
-		"text":         {func(w io.Writer) error { return report.Text(w, rep, report.Style{}) }, "and 185 more findings", 2 << 20},
-		"markdown":     {func(w io.Writer) error { return report.Markdown(w, rep) }, "and 185 more findings", 2 << 20},
-		"html":         {func(w io.Writer) error { return report.HTML(w, report.Page{Plan: p, Report: rep}) }, "and 185 more findings", 4 << 20},
+		"text": {func(w io.Writer) error { return report.Text(w, rep, report.Style{}) }, "and 185 more findings",
+			2 << 20},
+		"markdown": {func(w io.Writer) error { return report.Markdown(w, rep) }, "and 185 more findings", 2 << 20},
+		"html": {func(w io.Writer) error { return report.HTML(w, report.Page{Plan: p, Report: rep}) },
+			"and 185 more findings", 4 << 20},
 		"junit":        {func(w io.Writer) error { return report.JUnit(w, in) }, "it/", 15 << 20},
 		"code quality": {func(w io.Writer) error { return report.CodeQuality(w, in) }, "long", 2 << 20},
 	} {
 		var out bytes.Buffer
-		if err := c.render(&out); err != nil || out.Len() > c.most || name != "junit" && !strings.Contains(out.String(), c.want) {
+		if err := c.render(&out); err != nil || out.Len() > c.most ||
+			name != "junit" && !strings.Contains(out.String(), c.want) {
 			t.Errorf("%s: got %d bytes, %v", name, out.Len(), err)
 		}
 	}

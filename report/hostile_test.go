@@ -36,12 +36,16 @@ func newHostilePlan(text string) (*plan.Plan, *plan.Results) {
 			{ID: text + "b", Integration: text, Blocked: text, Timeout: text}},
 	}
 	for _, more := range []string{"c", "d"} {
-		p.Tasks = append(p.Tasks, plan.Task{ID: text + more, Integration: text, Shard: text, Argv: []string{text}, Timeout: text})
+		p.Tasks = append(p.Tasks, plan.Task{ID: text + more, Integration: text, Shard: text, Argv: []string{text},
+			Timeout: text})
 	}
-	earlier, base := []plan.Attempt{{Status: plan.Status(text), Class: plan.Class(text), Reason: text, Log: text}}, &plan.Baseline{Finding: text, Log: text}
+	earlier, base := []plan.Attempt{{Status: plan.Status(text), Class: plan.Class(text), Reason: text, Log: text}},
+		&plan.Baseline{Finding: text, Log: text}
 	r := &plan.Results{Results: []plan.Result{
-		{Task: text, Status: plan.Status(text), Class: plan.Class(text), Reason: text, Log: text, Tail: text, Attempts: 2, Before: earlier, Baseline: base},
-		{Task: text + "c", Status: plan.Failed, Class: plan.ClassBaseline, Reason: text, Log: text, Tail: text, Attempts: 1, Baseline: base, Flaky: &plan.Flaky{Failures: -1}},
+		{Task: text, Status: plan.Status(text), Class: plan.Class(text), Reason: text, Log: text, Tail: text, Attempts: 2,
+			Before: earlier, Baseline: base},
+		{Task: text + "c", Status: plan.Failed, Class: plan.ClassBaseline, Reason: text, Log: text, Tail: text, Attempts: 1,
+			Baseline: base, Flaky: &plan.Flaky{Failures: -1}},
 		{Task: text + "d", Status: plan.NotRun, Class: plan.ClassTransient, Reason: text, Unavailable: text},
 	}}
 	return p, r
@@ -77,7 +81,8 @@ func checkHarmless(t *testing.T, text, markdown string) {
 	t.Helper()
 	for _, out := range []string{text, markdown} {
 		for _, r := range out {
-			if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) || r == '\u2028' || r == '\u2029' {
+			if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) || r == '\u2028' ||
+				r == '\u2029' {
 				t.Fatalf("control character %U in\n%s", r, out)
 			}
 		}
@@ -121,9 +126,12 @@ func withoutFences(t *testing.T, markdown string) string {
 func TestHostileTextIsHarmless(t *testing.T) {
 	for _, text := range []string{
 		"@all", "x @ana", "/lgtm", "a\n/lgtm\n  /approve", "<script>alert(1)</script>", "<!-- prcheck -->", "</details>",
-		"[x](http://evil)", "![x](//evil/y.png)", "https://evil.example/x", "wWw.evil.example", "<https://evil>", "#1 !2 ~bug %3 $4 &5",
-		"a|b", `a\|b`, "`a`", "```\n@all\n/lgtm\n```", "~~~", "````````", "a`|`b", "\x1b[31mred\x1b]0;t\x07", "\r\n\x00\x7f\u009b",
-		"\u202egnirts", "\u2028/lgtm", "\xff\xfe", "| a | b |\n| -- | -- |", "# title", "> quote", "*b* _i_", "&#64;all &commat;all", "\\", " ",
+		"[x](http://evil)", "![x](//evil/y.png)", "https://evil.example/x", "wWw.evil.example", "<https://evil>",
+		"#1 !2 ~bug %3 $4 &5",
+		"a|b", `a\|b`, "`a`", "```\n@all\n/lgtm\n```", "~~~", "````````", "a`|`b", "\x1b[31mred\x1b]0;t\x07",
+		"\r\n\x00\x7f\u009b",
+		"\u202egnirts", "\u2028/lgtm", "\xff\xfe", "| a | b |\n| -- | -- |", "# title", "> quote", "*b* _i_",
+		"&#64;all &commat;all", "\\", " ",
 		strings.Repeat("long ", 1000), strings.Repeat("`", 5000), "-", "1.", "    code",
 	} {
 		p, r := newHostilePlan(text)
@@ -152,7 +160,8 @@ func TestOnlySomeTailsAreShownInMarkdown(t *testing.T) {
 	if err := report.Markdown(&out, report.New(p, r)); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Count(out.String(), "the tail"); got != report.MaxTails || !strings.Contains(out.String(), "10 failures without") {
+	if got := strings.Count(out.String(), "the tail"); got != report.MaxTails ||
+		!strings.Contains(out.String(), "10 failures without") {
 		t.Errorf("%d tails in\n%s", got, out.String())
 	}
 }

@@ -62,7 +62,8 @@ func HTML(w io.Writer, page Page) error {
 	if err != nil {
 		return err
 	}
-	v.Policy = "default-src 'none'; style-src " + policyHash(style) + "; script-src " + policyHash(early) + " " + policyHash(script) +
+	v.Policy = "default-src 'none'; style-src " + policyHash(style) + "; script-src " + policyHash(early) + " " +
+		policyHash(script) +
 		"; img-src data:; base-uri 'none'; form-action 'none'"
 	// Our own styles and scripts are not escaped: the policy holds hashes of their bytes.
 	v.Style = template.HTML("<style>" + style + "</style>")

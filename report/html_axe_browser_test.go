@@ -21,19 +21,23 @@ func TestBrowserAccessibility(t *testing.T) {
 	}
 	p := change(t)
 	b := newTab(t)
-	for title, text := range map[string]string{"small": renderPage(t, p, timedResults(p), newContents()), "findings": renderPage(t, p, foundResults(p), nil), "large": largePage(t)} {
+	for title, text := range map[string]string{"small": renderPage(t, p, timedResults(p), newContents()),
+		"findings": renderPage(t, p, foundResults(p), nil), "large": largePage(t)} {
 		b.open(text)
 		b.do(chromedp.Evaluate[chromedp.Void](string(axe)))
 		for _, c := range []struct {
 			name, scheme, media string
 			width               int64
-		}{{"light", "light", "screen", 1280}, {"dark", "dark", "screen", 1280}, {"narrow", "dark", "screen", 390}, {"printed", "light", "print", 800}} {
+		}{{"light", "light", "screen", 1280}, {"dark", "dark", "screen", 1280}, {"narrow", "dark", "screen", 390},
+			{"printed", "light", "print", 800}} {
 			b.setScheme(c.scheme)
 			b.setMedia(c.media)
-			if _, err := chromedp.Call(b.ctx(), emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: c.width, Height: 900, DeviceScaleFactor: 1}); err != nil {
+			if _, err := chromedp.Call(b.ctx(), emulation.SetDeviceMetricsOverride,
+				emulation.SetDeviceMetricsOverrideParams{Width: c.width, Height: 900, DeviceScaleFactor: 1}); err != nil {
 				t.Fatal(err)
 			}
-			found := evaluate[string](b, `axe.run(document).then((r) => r.violations.map((v) => v.id + " " + v.nodes[0].html.slice(0, 200)).join("; ") + "; " + (r.passes.length > 10))`)
+			found := evaluate[string](b,
+				`axe.run(document).then((r) => r.violations.map((v) => v.id + " " + v.nodes[0].html.slice(0, 200)).join("; ") + "; " + (r.passes.length > 10))`)
 			if found != "; true" {
 				t.Errorf("%s, %s: %s", title, c.name, found)
 			}

@@ -26,7 +26,8 @@ func TestBrowser(t *testing.T) {
 	b.do(chromedp.KeyEvent("OSD"))
 	b.waitFor(`document.getElementById("find").value`, "OSD")
 	b.waitFor(count, "1 of 7 integrations")
-	b.waitFor(`[...document.querySelectorAll("#list > tbody:not([hidden])")].map((e) => e.id)`, "integration-terraform-users")
+	b.waitFor(`[...document.querySelectorAll("#list > tbody:not([hidden])")].map((e) => e.id)`,
+		"integration-terraform-users")
 	b.do(chromedp.KeyEvent(" nothing like it"))
 	b.waitFor(count, "0 of 7 integrations")
 	b.waitFor(`document.getElementById("none").hidden`, "false")
@@ -94,7 +95,8 @@ func TestBrowserWithoutScript(t *testing.T) {
 	p := change(t)
 	text := renderPage(t, p, effectResults(p), newContents())
 	b := newTab(t)
-	if _, err := chromedp.Call(b.ctx(), emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+	if _, err := chromedp.Call(b.ctx(), emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.open(text)
@@ -103,14 +105,16 @@ func TestBrowserWithoutScript(t *testing.T) {
 			t.Errorf("%s shows %q, want %q", place, got, want)
 		}
 	}
-	if height := evaluate[int](b, `document.querySelector("#integration-github-users > .more").offsetHeight`); height < 20 {
+	if height := evaluate[int](b,
+		`document.querySelector("#integration-github-users > .more").offsetHeight`); height < 20 {
 		t.Errorf("the explanation is %d pixels high", height)
 	}
 	const blocked = `document.querySelector(".blocked").offsetHeight`
 	if height := evaluate[int](b, blocked); height != 0 {
 		t.Error("the page says that its script is blocked")
 	}
-	if _, err := chromedp.Call(b.ctx(), emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{}); err != nil {
+	if _, err := chromedp.Call(b.ctx(), emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{}); err != nil {
 		t.Fatal(err)
 	}
 	b.open(strings.Replace(text, "script-src", "worker-src", 1))
@@ -141,7 +145,8 @@ func TestBrowserContrast(t *testing.T) {
 	for _, scheme := range []string{"light", "dark"} {
 		b.setScheme(scheme)
 		if scheme == "light" {
-			b.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("open-all").click(), document.querySelectorAll("details").forEach((e) => e.open = true)`))
+			b.do(chromedp.Evaluate[chromedp.Void](
+				`document.getElementById("open-all").click(), document.querySelectorAll("details").forEach((e) => e.open = true)`))
 		}
 		backs[evaluate[string](b, "getComputedStyle(document.body).backgroundColor")] = true
 		if got := evaluate[string](b, contrast); got != "good" {

@@ -30,9 +30,12 @@ func (x *fileIndex) newFailureCards(name string, rep *Report, tasks []TaskResult
 	for i, group := range groups[:min(len(groups), maxFailures)] {
 		t, in := group[0], rep.integration(group[0])
 		card := failureCard{
-			ID: fmt.Sprintf("%s-%d", name, i+1), Name: visibleText(t.Task), Result: describeResult(t), Class: cssClass(outcome(t)),
-			Details: strings.Join(append(describeEffort(t), t.OtherRuns()...), ", "), Log: x.logValue(t), Tail: cleanBlock(t.Tail),
-			Findings: newFindingList(t), Open: i < maxOpen, Integration: value{Text: visibleText(t.Integration), Href: "#" + anchor(t.Integration)}, Why: cleanLine(in.Reason),
+			ID: fmt.Sprintf("%s-%d", name, i+1), Name: visibleText(t.Task), Result: describeResult(t),
+			Class:   cssClass(outcome(t)),
+			Details: strings.Join(append(describeEffort(t), t.OtherRuns()...), ", "), Log: x.logValue(t),
+			Tail:     cleanBlock(t.Tail),
+			Findings: newFindingList(t), Open: i < maxOpen, Integration: value{Text: visibleText(t.Integration),
+				Href: "#" + anchor(t.Integration)}, Why: cleanLine(in.Reason),
 		}
 		for _, cause := range in.Causes {
 			card.Causes = append(card.Causes, x.causeValues(cause)...)

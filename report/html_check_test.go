@@ -127,7 +127,8 @@ func (c *checker) attribute(n *html.Node, a html.Attribute) {
 	case a.Key == "href" && strings.HasPrefix(a.Val, "#"):
 		c.refs = append(c.refs, a.Val[1:])
 	case a.Key == "href" && n.Data == "link" && strings.HasPrefix(a.Val, "data:image/svg+xml,"):
-	case a.Key == "href" || a.Key == "src" || a.Key == "action" || a.Key == "srcset" || a.Key == "style" || strings.HasPrefix(a.Key, "on"):
+	case a.Key == "href" || a.Key == "src" || a.Key == "action" || a.Key == "srcset" || a.Key == "style" ||
+		strings.HasPrefix(a.Key, "on"):
 		c.t.Errorf("%s has the attribute %s=%q", n.Data, a.Key, a.Val)
 	case a.Key == "aria-labelledby" || a.Key == "aria-describedby":
 		c.refs = append(c.refs, strings.Fields(a.Val)...)

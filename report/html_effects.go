@@ -59,7 +59,8 @@ func newEffectsView(e AllEffects) *effectsView {
 		if !known {
 			i = len(v.Integrations)
 			at[g.Integration] = i
-			v.Integrations = append(v.Integrations, effectFold{Integration: value{Text: visibleText(g.Integration), Href: "#" + anchor(g.Integration)}})
+			v.Integrations = append(v.Integrations,
+				effectFold{Integration: value{Text: visibleText(g.Integration), Href: "#" + anchor(g.Integration)}})
 		}
 		v.Integrations[i].Rows = append(v.Integrations[i].Rows, newEffectRow(g, false))
 	}
@@ -80,7 +81,8 @@ func newEffectsView(e AllEffects) *effectsView {
 // integration.
 func newEffectRow(g EffectGroup, alone bool) effectRow {
 	row := effectRow{
-		Kind: cleanLine(string(g.Kind)), Class: effectClass(g), Count: g.Count, Remarks: g.Remarks(), What: cmp.Or(cleanLine(g.What()), "(nothing visible)"),
+		Kind: cleanLine(string(g.Kind)), Class: effectClass(g), Count: g.Count, Remarks: g.Remarks(),
+		What:  cmp.Or(cleanLine(g.What()), "(nothing visible)"),
 		Where: value{Text: visibleText(g.Where())},
 	}
 	if alone {
@@ -129,7 +131,8 @@ func effectTiles(e AllEffects) []tile {
 	for _, t := range []struct {
 		label, class string
 		n            int
-	}{{"to delete", "failed", e.Counts.Delete}, {"to create", "", e.Counts.Create}, {"to change", "", e.Counts.Change}, {"other effects", "", e.Counts.Other}} {
+	}{{"to delete", "failed", e.Counts.Delete}, {"to create", "", e.Counts.Create}, {"to change", "", e.Counts.Change},
+		{"other effects", "", e.Counts.Other}} {
 		if t.n > 0 {
 			out = append(out, tile{t.label, fmt.Sprint(t.n), t.class})
 		}

@@ -85,7 +85,8 @@ func (x *fileIndex) addFile(path string, f changedFile) {
 // newDatafile returns a changed datafile with its fields, and with their values if
 // these are known.
 func (x *fileIndex) newDatafile(d plan.Datafile, contents *Contents) changedFile {
-	f := changedFile{Path: visibleText(d.Path), Sort: "datafile", Kind: cleanLine(string(d.Kind)), Class: cssClass(d.Kind), Schema: cleanLine(d.Schema), OldSchema: cleanLine(d.OldSchema)}
+	f := changedFile{Path: visibleText(d.Path), Sort: "datafile", Kind: cleanLine(string(d.Kind)), Class: cssClass(d.Kind),
+		Schema: cleanLine(d.Schema), OldSchema: cleanLine(d.OldSchema)}
 	fields, known := []Field(nil), false
 	if contents != nil {
 		fields, known = contents.Datafiles[d.Path]
@@ -113,7 +114,8 @@ func (x *fileIndex) newDatafile(d plan.Datafile, contents *Contents) changedFile
 
 // newChangedField returns a changed field, with its values if these are known.
 func newChangedField(d Field, known bool) changedField {
-	f := changedField{Pointer: cleanLine(d.Pointer), Kind: cleanLine(string(d.Kind)), Class: cssClass(d.Kind), Moved: d.Moved}
+	f := changedField{Pointer: cleanLine(d.Pointer), Kind: cleanLine(string(d.Kind)), Class: cssClass(d.Kind),
+		Moved: d.Moved}
 	if f.Pointer == "" {
 		f.Pointer = "(the whole file)"
 	}
@@ -135,7 +137,8 @@ func cleanValue(text string) string {
 
 // newResource returns a changed resource with its diff, if this is known.
 func newResource(r plan.Resource, contents *Contents) changedFile {
-	f := changedFile{Path: visibleText(r.Path), Sort: "resource", Kind: cleanLine(string(r.Kind)), Class: cssClass(r.Kind), Schema: cleanLine(r.Schema)}
+	f := changedFile{Path: visibleText(r.Path), Sort: "resource", Kind: cleanLine(string(r.Kind)), Class: cssClass(r.Kind),
+		Schema: cleanLine(r.Schema)}
 	if contents == nil {
 		return f
 	}

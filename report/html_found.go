@@ -22,7 +22,8 @@ func newFindingList(t TaskResult) findingList {
 	out := findingList{Rest: rest}
 	for _, f := range shown {
 		out.Rows = append(out.Rows, findingRow{
-			Severity: cleanLine(string(f.Severity)), Class: severityClass(f.Severity), Code: cleanLine(string(f.Code)), Where: cleanLine(f.Where()), Message: cleanLine(f.Message),
+			Severity: cleanLine(string(f.Severity)), Class: severityClass(f.Severity), Code: cleanLine(string(f.Code)),
+			Where: cleanLine(f.Where()), Message: cleanLine(f.Message),
 		})
 	}
 	return out
@@ -64,7 +65,8 @@ func newRemarkedView(r Remarked) *remarkedView {
 		v.Note += "; " + note
 	}
 	for _, t := range r.Tasks[:min(len(r.Tasks), maxRemarked)] {
-		v.Tasks = append(v.Tasks, remarkedTask{value{Text: visibleText(t.Task), Href: "#" + anchor(t.Integration)}, newFindingList(t)})
+		v.Tasks = append(v.Tasks, remarkedTask{value{Text: visibleText(t.Task), Href: "#" + anchor(t.Integration)},
+			newFindingList(t)})
 	}
 	if more := len(r.Tasks) - len(v.Tasks); more > 0 {
 		v.More = "and " + phrase.Count(more, "more task")

@@ -42,7 +42,8 @@ type taskRow struct {
 // script: first the integrations that did not pass, then those that ran, then the
 // skipped ones.
 func newRows(page Page, files *fileIndex) ([]integrationRow, []rowData) {
-	b := rowBuilder{files: files, planned: map[string]plan.Task{}, results: map[string]TaskResult{}, room: map[bool]int{false: maxPassedTails, true: maxFailedTails}}
+	b := rowBuilder{files: files, planned: map[string]plan.Task{}, results: map[string]TaskResult{},
+		room: map[bool]int{false: maxPassedTails, true: maxFailedTails}}
 	for _, t := range page.Plan.Tasks {
 		b.planned[t.ID] = t
 	}
@@ -80,8 +81,9 @@ type rowBuilder struct {
 // row. The evidence may be nil.
 func (b *rowBuilder) newRow(in Integration, evidence *plan.Evidence) (integrationRow, rowData) {
 	r := integrationRow{
-		ID: anchor(in.Name), Name: visibleText(in.Name), Decision: cleanLine(string(in.Decision)), Class: cssClass(in.Decision),
-		Rung: cleanLine(string(in.Rung)), Reason: cleanLine(in.Reason), Runs: in.Decision != plan.Skip,
+		ID: anchor(in.Name), Name: visibleText(in.Name), Decision: cleanLine(string(in.Decision)),
+		Class: cssClass(in.Decision),
+		Rung:  cleanLine(string(in.Rung)), Reason: cleanLine(in.Reason), Runs: in.Decision != plan.Skip,
 	}
 	d := rowData{Decision: r.Class, Rung: slices.Index(plan.Rungs(), in.Rung)}
 	if evidence != nil {
@@ -135,7 +137,8 @@ func (r integrationRow) rank() int {
 // worseOutcome returns the worse of two outcomes: an integration is shown with the
 // worst outcome of its tasks.
 func worseOutcome(a, b plan.Status) plan.Status {
-	order := []plan.Status{"", plan.Passed, brokenOnBase, unavailable, plan.NotRun, plan.Canceled, plan.TimedOut, plan.Failed}
+	order := []plan.Status{"", plan.Passed, brokenOnBase, unavailable, plan.NotRun, plan.Canceled, plan.TimedOut,
+		plan.Failed}
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b
 	}
@@ -145,7 +148,8 @@ func worseOutcome(a, b plan.Status) plan.Status {
 // newTaskRow returns the row of a planned task with its result.
 func newTaskRow(t plan.Task, r TaskResult) taskRow {
 	row := taskRow{
-		ID: t.ID, Name: visibleText(t.ID), Result: describeResult(r), Status: statusLabel(outcome(r)), Class: cssClass(outcome(r)), Bad: r.Blocks(),
+		ID: t.ID, Name: visibleText(t.ID), Result: describeResult(r), Status: statusLabel(outcome(r)),
+		Class: cssClass(outcome(r)), Bad: r.Blocks(),
 		Tail: cleanBlock(r.Tail), Attempts: fmt.Sprint(r.Attempts),
 	}
 	if r.OK() {

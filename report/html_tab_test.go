@@ -43,8 +43,10 @@ func newTab(t *testing.T) *tab {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // it outlives the test, to be closed in order
 	t.Cleanup(cancel)
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.UserDataDir(t.TempDir()))
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
+		chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.UserDataDir(t.TempDir()))
 	ctx, cancel = chromedp.NewExecAllocator(ctx, opts...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
@@ -79,7 +81,8 @@ func (b *tab) setMedia(medium string) {
 	if medium == "screen" {
 		return
 	}
-	if _, err := chromedp.Call(b.ctx(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: medium}); err != nil {
+	if _, err := chromedp.Call(b.ctx(), emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Media: medium}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -154,7 +157,8 @@ func (b *tab) pressSlash() {
 // pressEnter presses Enter on a link or a button.
 func (b *tab) pressEnter(selector string) {
 	b.t.Helper()
-	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector(%q).focus()", selector)), chromedp.KeyEvent(kb.Enter))
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector(%q).focus()", selector)),
+		chromedp.KeyEvent(kb.Enter))
 }
 
 // waitFor waits until an expression has a value, and fails if that takes too long.

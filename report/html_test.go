@@ -48,7 +48,8 @@ func timedResults(p *plan.Plan) *plan.Results {
 	r.Results[0].Waited, r.Results[0].Spans = 12, []plan.Span{{Started: 12, Seconds: 3.2}}
 	r.Results[1].Spans = []plan.Span{{Started: 0, Seconds: 4}, {Started: 6.34, Seconds: 6}}
 	r.Results[2].Spans = []plan.Span{{Started: 0.1, Seconds: 600.1}}
-	r.Observed = []plan.Observed{{Integration: "user-validator", Read: []string{"/access/user-1.yml"}, Unread: []string{"/access/bot-1.yml", "/aws/group-1.yml"}}}
+	r.Observed = []plan.Observed{{Integration: "user-validator", Read: []string{"/access/user-1.yml"},
+		Unread: []string{"/access/bot-1.yml", "/aws/group-1.yml"}}}
 	return r
 }
 
@@ -89,8 +90,12 @@ func TestHTMLGolden(t *testing.T) {
 func TestHTMLIsValid(t *testing.T) {
 	p := change(t)
 	pages := map[string]string{
-		"failed": renderPage(t, p, timedResults(p), newContents()), "no values": renderPage(t, p, failedResults(p), nil), "no results": renderPage(t, p, nil, nil),
-		"passed": renderPage(t, p, passedResults(p), &report.Contents{}), "broken": renderPage(t, p, baselineResults(p), nil), "both": renderPage(t, p, mixedResults(p), nil), "outage": renderPage(t, p, outageResults(p), nil), "train": renderPage(t, trainPlan(t), nil, nil), "nothing": renderPage(t, emptyPlan(t), nil, nil), "empty": renderPage(t, &plan.Plan{}, nil, nil),
+		"failed": renderPage(t, p, timedResults(p), newContents()), "no values": renderPage(t, p, failedResults(p), nil),
+		"no results": renderPage(t, p, nil, nil),
+		"passed":     renderPage(t, p, passedResults(p), &report.Contents{}), "broken": renderPage(t, p, baselineResults(p),
+			nil), "both": renderPage(t, p, mixedResults(p), nil), "outage": renderPage(t, p, outageResults(p), nil),
+		"train": renderPage(t, trainPlan(t), nil, nil), "nothing": renderPage(t, emptyPlan(t), nil, nil),
+		"empty": renderPage(t, &plan.Plan{}, nil, nil),
 	}
 	large, results := newLargePlan(200, 600)
 	pages["large"] = renderPage(t, large, results, nil)
@@ -101,9 +106,12 @@ func TestHTMLIsValid(t *testing.T) {
 
 // hostileTexts are texts that must stay text in a page.
 var hostileTexts = []string{
-	"</script><img src=x onerror=alert(1)>", "</style><script>alert(1)</script>", "</title></textarea><svg onload=alert(1)>",
-	`" onmouseover="alert(1)`, "' autofocus onfocus='alert(1)", "javascript:alert(1)", "#\" href=\"//evil.example", "<!-- ", "]]>", "<!--<script>",
-	"{{.Policy}}", "\u202egnp.exe", "\u2066\u2069", "\x1b[31mred\x1b]0;t\x07", "\x00\x01\x7f\u009b", "\u2028\u2029", "\xff\xfe", "&lt;b&gt;", "%3Cscript%3E",
+	"</script><img src=x onerror=alert(1)>", "</style><script>alert(1)</script>",
+	"</title></textarea><svg onload=alert(1)>",
+	`" onmouseover="alert(1)`, "' autofocus onfocus='alert(1)", "javascript:alert(1)", "#\" href=\"//evil.example",
+	"<!-- ", "]]>", "<!--<script>",
+	"{{.Policy}}", "\u202egnp.exe", "\u2066\u2069", "\x1b[31mred\x1b]0;t\x07", "\x00\x01\x7f\u009b", "\u2028\u2029",
+	"\xff\xfe", "&lt;b&gt;", "%3Cscript%3E",
 	"", " ", "a b", "integration-a", "../../etc", strings.Repeat("long ", 1000), "é日本😀",
 }
 
@@ -123,10 +131,12 @@ func hostilePage(t *testing.T, text string) {
 	p.Integrations[0].Evidence.Paths = []string{text, text + "#" + text}
 	p.Base, p.Head = plan.Side{Ref: text, Commit: text}, plan.Side{Ref: text}
 	p.Integrations[0].Evidence.Traces = []plan.TraceProof{{Shard: text, Digest: text, Doubt: text}}
-	r.Observed, r.Warnings = []plan.Observed{{Integration: text, Read: []string{text}, Unread: []string{text}}}, []string{text}
+	r.Observed, r.Warnings = []plan.Observed{{Integration: text, Read: []string{text}, Unread: []string{text}}},
+		[]string{text}
 	r.Results[0].Spans = []plan.Span{{Seconds: 1}, {Started: 2, Seconds: 1}}
 	contents := &report.Contents{
-		Datafiles: map[string][]report.Field{text: {{Pointer: text, Kind: plan.Kind(text), Old: text, New: text}, {Pointer: text + "2"}}},
+		Datafiles: map[string][]report.Field{text: {{Pointer: text, Kind: plan.Kind(text), Old: text, New: text},
+			{Pointer: text + "2"}}},
 		Resources: map[string]string{text: "+" + text + "\n-" + text + "\n@@ " + text},
 	}
 	checkPage(t, renderPage(t, p, r, contents))
@@ -186,12 +196,16 @@ func newLargePlan(integrations, tasks int) (*plan.Plan, *plan.Results) {
 	for i := range integrations {
 		file := p.Changes.Datafiles[i%50].Path
 		d := plan.Decision{
-			Name: fmt.Sprintf("integration-%04d", i), Decision: plan.Skip, Rung: plan.RungFields, Reason: "its queries read no field that changed",
-			Evidence: plan.Evidence{Definition: []string{fmt.Sprintf("/integrations/%d.yml", i)}, Allowed: 3, Paths: []string{file}},
+			Name: fmt.Sprintf("integration-%04d", i), Decision: plan.Skip, Rung: plan.RungFields,
+			Reason: "its queries read no field that changed",
+			Evidence: plan.Evidence{Definition: []string{fmt.Sprintf("/integrations/%d.yml", i)}, Allowed: 3,
+				Paths: []string{file}},
 		}
 		if i%5 == 0 {
-			d.Decision, d.Rung, d.Reason = plan.Shards, plan.RungShards, fmt.Sprintf("its desired state differs for %d shards", perRun)
-			d.Evidence.Queries = []plan.QueryDifference{{Name: "q.graphql", Reached: 1, Roots: 2, Fields: []string{file + "#/a"}}}
+			d.Decision, d.Rung, d.Reason = plan.Shards, plan.RungShards, fmt.Sprintf("its desired state differs for %d shards",
+				perRun)
+			d.Evidence.Queries = []plan.QueryDifference{{Name: "q.graphql", Reached: 1, Roots: 2,
+				Fields: []string{file + "#/a"}}}
 			for n := range perRun {
 				id := fmt.Sprintf("%s/shard-%d", d.Name, n)
 				d.Tasks = append(d.Tasks, id)
@@ -236,10 +250,12 @@ func largePage(t *testing.T) string {
 	p, r := newLargePlan(350, 300)
 	for i := range r.Results {
 		r.Results[i].Log = fmt.Sprintf("logs/integration-%d.log", i)
-		r.Results[i].Tail = strings.Repeat(fmt.Sprintf("[2026-11-21 10:11:12] [INFO] [DRY-RUN] [x.py:f:%d] - ['create_user', 'app-sre', 'jane']\n", i), 5)
+		r.Results[i].Tail = strings.Repeat(
+			fmt.Sprintf("[2026-11-21 10:11:12] [INFO] [DRY-RUN] [x.py:f:%d] - ['create_user', 'app-sre', 'jane']\n", i), 5)
 		r.Results[i].Effects = &plan.Effects{}
 		for n := range i % 4 {
-			r.Results[i].Effects.Items = append(r.Results[i].Effects.Items, plan.Effect{Kind: plan.EffectKinds()[(i+n)%4], Subject: fmt.Sprintf("user %d-%d in org", i, n)})
+			r.Results[i].Effects.Items = append(r.Results[i].Effects.Items, plan.Effect{Kind: plan.EffectKinds()[(i+n)%4],
+				Subject: fmt.Sprintf("user %d-%d in org", i, n)})
 		}
 	}
 	return renderPage(t, p, r, nil)

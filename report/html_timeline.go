@@ -85,7 +85,9 @@ func newTimeline(rep *Report) *timeline {
 	if len(ran) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(ran, func(a, b interval) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	slices.SortStableFunc(ran, func(a, b interval) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+	})
 	total := 0.001
 	for _, r := range ran {
 		total = max(total, r.to)
@@ -149,9 +151,11 @@ func (t *timeline) drawTask(r interval, total float64) {
 	box := func(from, long float64, class string) bar {
 		x := 100 * from / total
 		w := min(max(100*long/total, 0.12), 100-min(x, 99.8))
-		return bar{formatPercent(x), formatPercent(w), r.lane*laneHeight + 2, laneHeight - 4, class, "", "#" + anchor(r.Integration)}
+		return bar{formatPercent(x), formatPercent(w), r.lane*laneHeight + 2, laneHeight - 4, class, "",
+			"#" + anchor(r.Integration)}
 	}
-	title := fmt.Sprintf("%s: %s, %s after a wait of %s", visibleText(r.Task), describeResult(r.TaskResult), formatSeconds(r.Seconds), formatSeconds(r.Waited))
+	title := fmt.Sprintf("%s: %s, %s after a wait of %s", visibleText(r.Task), describeResult(r.TaskResult),
+		formatSeconds(r.Seconds), formatSeconds(r.Waited))
 	if len(r.Spans) > 1 {
 		t.Retried++
 		title += fmt.Sprintf(", %s", phrase.Count(len(r.Spans), "attempt"))
@@ -185,7 +189,8 @@ func (t *timeline) countWaiting(ran []interval, total float64) {
 			count[i]++
 		}
 	}
-	t.MeanWait, t.LongestWait, t.LongestWaits = formatSeconds(sum/float64(len(ran))), formatSeconds(longest.Waited), cleanLine(longest.Task)
+	t.MeanWait, t.LongestWait, t.LongestWaits = formatSeconds(sum/float64(len(ran))), formatSeconds(longest.Waited),
+		cleanLine(longest.Task)
 	t.MaxWaiting = slices.Max(count[:])
 	for i, n := range count {
 		if n == 0 {
@@ -193,7 +198,8 @@ func (t *timeline) countWaiting(ran []interval, total float64) {
 		}
 		const height = 24
 		h := max(1, height*n/t.MaxWaiting)
-		t.Waiting = append(t.Waiting, bar{X: formatPercent(100 * float64(i) / waitBuckets), W: formatPercent(100.0/waitBuckets + 0.1), Y: height - h, Height: h})
+		t.Waiting = append(t.Waiting, bar{X: formatPercent(100 * float64(i) / waitBuckets),
+			W: formatPercent(100.0/waitBuckets + 0.1), Y: height - h, Height: h})
 	}
 }
 
@@ -204,13 +210,15 @@ func (t *timeline) listLongest(ran []interval) {
 	for _, r := range byTime[:min(len(byTime), maxLongest)] {
 		t.Longest = append(t.Longest, timing{
 			Task: value{Text: visibleText(r.Task), Href: "#" + anchor(r.Integration)}, Lane: r.lane + 1,
-			Started: "+" + formatSeconds(r.from), Waited: formatSeconds(r.Waited), Took: formatSeconds(r.Seconds), Result: describeResult(r.TaskResult),
+			Started: "+" + formatSeconds(r.from), Waited: formatSeconds(r.Waited), Took: formatSeconds(r.Seconds),
+			Result: describeResult(r.TaskResult),
 		})
 	}
 }
 
 // tickSteps are the round distances that two ticks may have, in seconds.
-var tickSteps = []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400}
+var tickSteps = []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200,
+	1800, 3600, 7200, 14400}
 
 // newTicks returns labels at round times of the time axis, at most nine.
 func newTicks(total float64) []tick {

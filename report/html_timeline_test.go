@@ -51,7 +51,8 @@ func TestBarsStayInThePicture(t *testing.T) {
 	odd := []float64{0, 1e-9, 0.0005, 1, 1e7, 1e8, 1e308, math.MaxFloat64, -1, math.Inf(1), math.NaN()}
 	for _, from := range odd {
 		for _, long := range odd {
-			rep := run([]plan.Span{{Started: from, Seconds: long}, {Started: long, Seconds: from}}, []plan.Span{{Started: 1, Seconds: 2}})
+			rep := run([]plan.Span{{Started: from, Seconds: long}, {Started: long, Seconds: from}},
+				[]plan.Span{{Started: 1, Seconds: 2}})
 			rep.Results[0].Waited = long
 			tl := newTimeline(rep)
 			for _, b := range append(tl.Bars, tl.Waiting...) {
@@ -78,7 +79,8 @@ func TestManyLanesAreCut(t *testing.T) {
 }
 
 func TestWaiting(t *testing.T) {
-	rep := run([]plan.Span{{Seconds: 60}}, []plan.Span{{Started: 60, Seconds: 60}}, []plan.Span{{Started: 60, Seconds: 30}})
+	rep := run([]plan.Span{{Seconds: 60}}, []plan.Span{{Started: 60, Seconds: 60}},
+		[]plan.Span{{Started: 60, Seconds: 30}})
 	rep.Results[1].Waited, rep.Results[2].Waited = 60, 45
 	tl := newTimeline(rep)
 	got := []any{tl.MaxWaiting, tl.MeanWait, tl.LongestWait, tl.LongestWaits, len(tl.Waiting), tl.Total}
@@ -116,7 +118,8 @@ func TestNoTimeline(t *testing.T) {
 
 func TestAnchorsDiffer(t *testing.T) {
 	seen := map[string]string{}
-	for _, name := range []string{"a", "A", "a b", "a\tb", "", " ", "é", "a/b", "a.b", strings.Repeat("a", 300), "~", "integration~00"} {
+	for _, name := range []string{"a", "A", "a b", "a\tb", "", " ", "é", "a/b", "a.b", strings.Repeat("a", 300), "~",
+		"integration~00"} {
 		at := anchor(name)
 		if other, twice := seen[at]; twice || strings.ContainsAny(at, " \"#<>%") {
 			t.Errorf("%q and %q: %q", name, other, at)

@@ -97,8 +97,12 @@ type rowData struct {
 
 // icons are the icons for the browser tab, by whether the check passed.
 var icons = map[bool]template.URL{
-	true:  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%231a7f37'/%3E%3Cpath d='M4 8.5 7 11.5 12 5' fill='none' stroke='white' stroke-width='2'/%3E%3C/svg%3E",
-	false: "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%23b3261e'/%3E%3Cpath d='M4.5 4.5l7 7m0-7l-7 7' fill='none' stroke='white' stroke-width='2'/%3E%3C/svg%3E",
+	true: "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' " +
+		"height='16' rx='4' fill='%231a7f37'/%3E%3Cpath d='M4 8.5 7 11.5 12 5' fill='none' stroke='white' " +
+		"stroke-width='2'/%3E%3C/svg%3E",
+	false: "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' " +
+		"height='16' rx='4' fill='%23b3261e'/%3E%3Cpath d='M4.5 4.5l7 7m0-7l-7 7' fill='none' stroke='white' " +
+		"stroke-width='2'/%3E%3C/svg%3E",
 }
 
 // newPageView computes everything that the page shows.
@@ -106,8 +110,10 @@ func newPageView(page Page) *pageView {
 	rep, p := page.Report, page.Plan
 	v := &pageView{
 		Icon: icons[rep.Verdict == plan.VerdictPassed], Passed: rep.Verdict == plan.VerdictPassed,
-		Verdict: strings.ToUpper(verdictLabel(rep.Verdict)[:1]) + verdictLabel(rep.Verdict)[1:], Headline: headline(rep), Share: selectionSummary(rep.Counts),
-		Facts: headFacts(p), Funnel: funnelLevels(rep), Timeline: newTimeline(rep), Effects: newEffectsView(rep.Effects), Train: newTrainView(rep.Train), Choices: filterChoices(rep), Changed: changesSummary(p.Changes),
+		Verdict: strings.ToUpper(verdictLabel(rep.Verdict)[:1]) + verdictLabel(rep.Verdict)[1:], Headline: headline(rep),
+		Share: selectionSummary(rep.Counts),
+		Facts: headFacts(p), Funnel: funnelLevels(rep), Timeline: newTimeline(rep), Effects: newEffectsView(rep.Effects),
+		Train: newTrainView(rep.Train), Choices: filterChoices(rep), Changed: changesSummary(p.Changes),
 		Warnings: cleanLines(rep.Warnings), Schemas: cleanLines(p.Changes.Schemas), Types: cleanLines(p.Changes.GraphQL),
 	}
 	v.Audit = newAuditView(rep.Audit)
@@ -122,7 +128,8 @@ func newPageView(page Page) *pageView {
 	v.UncheckedTitle, v.UncheckedNote = uncheckedTitle, uncheckedNote
 	v.Broken, v.MoreBroken = links.newFailureCards("broken", rep, rep.brokenTasks())
 	if page.Contents == nil && len(v.Files) > 0 {
-		v.ValuesNote = "The bundles were not at hand when this report was written, so it names the fields that changed but not their values."
+		v.ValuesNote = "The bundles were not at hand when this report was written, so it names the fields that changed but " +
+			"not their values."
 	}
 	return v
 }
@@ -136,7 +143,8 @@ func headFacts(p *plan.Plan) []fact {
 		}
 		return fact{Label: label, Values: values}
 	}
-	return []fact{sideFact("base", p.Base), sideFact("head", p.Head), {Label: "plan", Values: []value{{Text: shorten(p.Digest, 19), Code: true}}}}
+	return []fact{sideFact("base", p.Base), sideFact("head", p.Head),
+		{Label: "plan", Values: []value{{Text: shorten(p.Digest, 19), Code: true}}}}
 }
 
 // shorten returns the first runes of a hash.
@@ -153,7 +161,8 @@ func summaryTiles(rep *Report, files int, t *timeline) []tile {
 	c := rep.Counts
 	all := []tile{
 		{"integrations", fmt.Sprint(c.Integrations), ""}, {"to check", fmt.Sprint(c.Run + c.Shards), "run"},
-		{"skipped", fmt.Sprint(c.Skip), "skip"}, {"tasks", fmt.Sprint(c.Tasks), ""}, {"passed", fmt.Sprint(c.Passed), "passed"},
+		{"skipped", fmt.Sprint(c.Skip), "skip"}, {"tasks", fmt.Sprint(c.Tasks), ""},
+		{"passed", fmt.Sprint(c.Passed), "passed"},
 	}
 	if failed := c.blocking() - c.Unavailable; failed > 0 {
 		all = append(all, tile{"not passed", fmt.Sprint(failed), "failed"})
@@ -208,7 +217,8 @@ func filterChoices(rep *Report) []choice {
 		rung.Options = append(rung.Options, option{fmt.Sprint(i), string(r)})
 	}
 	status := choice{"status", "Result", []option{{"bad", "not passed"}}}
-	for _, s := range []plan.Status{plan.Passed, plan.Failed, plan.TimedOut, plan.Canceled, plan.NotRun, unavailable, brokenOnBase} {
+	for _, s := range []plan.Status{plan.Passed, plan.Failed, plan.TimedOut, plan.Canceled, plan.NotRun, unavailable,
+		brokenOnBase} {
 		if s == brokenOnBase && rep.Counts.Baseline == 0 || s == unavailable && rep.Counts.Unavailable == 0 {
 			continue
 		}
@@ -241,7 +251,8 @@ func anchor(name string) string {
 // "other" for a word that the style sheet does not know.
 func cssClass[T ~string](word T) string {
 	switch string(word) {
-	case "run", "shards", "skip", "passed", "failed", "timed_out", "canceled", "not_run", string(brokenOnBase), string(unavailable), "added", "removed", "modified", "metadata":
+	case "run", "shards", "skip", "passed", "failed", "timed_out", "canceled", "not_run", string(brokenOnBase),
+		string(unavailable), "added", "removed", "modified", "metadata":
 		return string(word)
 	}
 	return "other"

@@ -172,7 +172,8 @@ func newTestSuite(rep *Report, files map[string]string, d junitDetail) testSuite
 // that fail the check.
 func summaryCases(rep *Report, blocking, omitted int) []testCase {
 	errorCase := func(name, text string) testCase {
-		return testCase{ClassName: "prcheck", Name: name, Time: formatJUnitTime(0), Error: &junitOutcome{text, "report", text}}
+		return testCase{ClassName: "prcheck", Name: name, Time: formatJUnitTime(0),
+			Error: &junitOutcome{text, "report", text}}
 	}
 	var out []testCase
 	if rep.Verdict != plan.VerdictPassed && rep.Counts.blocking() == 0 {
@@ -201,12 +202,14 @@ func newTestCase(t TaskResult, d junitDetail) testCase {
 		c.SystemOut = breakAttachments(withFindings(t, lastBytes(cleanBlock(t.Tail), d.passedTail), d.passedTail))
 		return c
 	}
-	end := &junitOutcome{Message: describeFailure(t), Type: cmp.Or(cleanLine(string(t.Class)), cleanLine(string(t.Status)), "unknown")}
+	end := &junitOutcome{Message: describeFailure(t), Type: cmp.Or(cleanLine(string(t.Class)), cleanLine(string(t.Status)),
+		"unknown")}
 	if outcome(t) == unavailable {
 		end.Type = string(unavailable)
 	}
 	// GitLab shows only the text, so the text repeats the message.
-	end.Text = breakAttachments(strings.TrimSpace(cmp.Or(end.Message, end.Type) + "\n\n" + withFindings(t, lastBytes(cleanBlock(t.Tail), d.tail), d.tail)))
+	end.Text = breakAttachments(strings.TrimSpace(cmp.Or(end.Message, end.Type) + "\n\n" +
+		withFindings(t, lastBytes(cleanBlock(t.Tail), d.tail), d.tail)))
 	switch {
 	case t.OnBase():
 		c.Skipped = end

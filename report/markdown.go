@@ -168,7 +168,8 @@ func (m *markdown) writeTasks(rep *Report) {
 			took = formatSeconds(t.Seconds)
 		}
 		in := rep.integration(t)
-		m.writeRow(codeSpan(t.Task), took, escapeMarkdown(describeResult(t)), escapeMarkdown(passedLastLine(t)), escapeMarkdown(string(in.Rung)), escapeMarkdown(in.Reason))
+		m.writeRow(codeSpan(t.Task), took, escapeMarkdown(describeResult(t)), escapeMarkdown(passedLastLine(t)),
+			escapeMarkdown(string(in.Rung)), escapeMarkdown(in.Reason))
 	}
 	end()
 }

@@ -49,9 +49,11 @@ func (m *metrics) writeIntegrations(rep *Report) {
 			reused = r.Skip
 		}
 	}
-	m.startFamily("prcheck_results_reused", "gauge", "", "Integrations that were not run, since an earlier result still holds.")
+	m.startFamily("prcheck_results_reused", "gauge", "",
+		"Integrations that were not run, since an earlier result still holds.")
 	m.writeSample(float64(reused))
-	m.startFamily("prcheck_tasks_reused", "gauge", "", "Tasks that were not run, since they passed with the same inputs before.")
+	m.startFamily("prcheck_tasks_reused", "gauge", "", "Tasks that were not run, since they passed with the same inputs "+
+		"before.")
 	m.writeSample(float64(rep.Counts.Reused))
 }
 
@@ -75,7 +77,9 @@ func (m *metrics) writeTasks(rep *Report) {
 	for e := range ends {
 		order = append(order, e)
 	}
-	slices.SortFunc(order, func(a, b end) int { return cmp.Or(cmp.Compare(a.status, b.status), cmp.Compare(a.class, b.class)) })
+	slices.SortFunc(order, func(a, b end) int {
+		return cmp.Or(cmp.Compare(a.status, b.status), cmp.Compare(a.class, b.class))
+	})
 	m.startFamily("prcheck_tasks", "gauge", "", "Tasks, by how they ended and the class of the failure.")
 	for _, e := range order {
 		m.writeSample(float64(ends[e]), "class", string(e.class), "status", string(e.status))
@@ -84,9 +88,11 @@ func (m *metrics) writeTasks(rep *Report) {
 	m.writeSample(float64(retries))
 	m.startFamily("prcheck_tasks_duration_seconds", "gauge", "seconds", "Time that all tasks took together.")
 	m.writeSample(took)
-	m.startFamily("prcheck_tasks_wait_seconds", "gauge", "seconds", "Time that all tasks together were ready and waited for a free slot and for their targets.")
+	m.startFamily("prcheck_tasks_wait_seconds", "gauge", "seconds",
+		"Time that all tasks together were ready and waited for a free slot and for their targets.")
 	m.writeSample(waited)
-	m.startFamily("prcheck_tasks_target_wait_seconds", "gauge", "seconds", "Time that all tasks together waited for room at their targets, although there was a slot.")
+	m.startFamily("prcheck_tasks_target_wait_seconds", "gauge", "seconds",
+		"Time that all tasks together waited for room at their targets, although there was a slot.")
 	m.writeSample(held)
 }
 
@@ -102,7 +108,8 @@ func (m *metrics) writeRepeats(rep *Report) {
 			took += t.Baseline.Seconds
 		}
 	}
-	m.startFamily("prcheck_tasks_flaky", "gauge", "", "Tasks that are known to have failed and passed with the same inputs.")
+	m.startFamily("prcheck_tasks_flaky", "gauge", "", "Tasks that are known to have failed and passed with the same "+
+		"inputs.")
 	m.writeSample(float64(flaky))
 	m.startFamily("prcheck_baseline_tasks", "gauge", "", "Failed tasks that were compared with base.")
 	m.writeSample(float64(compared))
@@ -118,10 +125,12 @@ func (m *metrics) writeOutages(rep *Report) {
 	outages := rep.Outages()
 	m.startFamily("prcheck_tasks_unavailable", "gauge", "", "Tasks that were not run, since their target was unavailable.")
 	m.writeSample(float64(rep.Counts.Unavailable))
-	m.startFamily("prcheck_targets_unavailable", "gauge", "", "Targets that were unavailable, as far as tasks were not run for that.")
+	m.startFamily("prcheck_targets_unavailable", "gauge", "",
+		"Targets that were unavailable, as far as tasks were not run for that.")
 	m.writeSample(float64(len(outages)))
 	slices.SortStableFunc(outages, func(a, b Outage) int { return cmp.Compare(len(b.Tasks), len(a.Tasks)) })
-	m.startFamily("prcheck_target_tasks_unavailable", "gauge", "", "Tasks that were not run, since this target was unavailable; of the targets with most of them.")
+	m.startFamily("prcheck_target_tasks_unavailable", "gauge", "",
+		"Tasks that were not run, since this target was unavailable; of the targets with most of them.")
 	for _, o := range outages[:min(len(outages), maxTargets)] {
 		m.writeSample(float64(len(o.Tasks)), "target", o.Target)
 	}
@@ -130,7 +139,8 @@ func (m *metrics) writeOutages(rep *Report) {
 // writeEffects writes how many effects the tasks announce, and of how many tasks the
 // effects are not known.
 func (m *metrics) writeEffects(e AllEffects) {
-	m.startFamily("prcheck_effects", "gauge", "", "Effects that tasks announce, by kind. Those that base announces as well are pending, those that base alone announces are gone.")
+	m.startFamily("prcheck_effects", "gauge", "", "Effects that tasks announce, by kind. Those that base announces as "+
+		"well are pending, those that base alone announces are gone.")
 	for _, side := range []struct {
 		since  string
 		counts EffectCounts
@@ -139,7 +149,8 @@ func (m *metrics) writeEffects(e AllEffects) {
 			m.writeSample(float64(side.counts.Of(kind)), "kind", string(kind), "since", side.since)
 		}
 	}
-	m.startFamily("prcheck_tasks_effects_unknown", "gauge", "", "Tasks whose effects are not known, since they failed or nobody looked for effects.")
+	m.startFamily("prcheck_tasks_effects_unknown", "gauge", "",
+		"Tasks whose effects are not known, since they failed or nobody looked for effects.")
 	m.writeSample(float64(e.doubtful()))
 }
 
@@ -156,12 +167,14 @@ func (m *metrics) writeFindings(rep *Report) {
 			counts[kind{f.Severity, f.Old}]++
 		}
 	}
-	m.startFamily("prcheck_findings", "gauge", "", "Findings of native integrations, by severity. Those that base has as well are pending.")
+	m.startFamily("prcheck_findings", "gauge", "", "Findings of native integrations, by severity. Those that base has "+
+		"as well are pending.")
 	for _, s := range plan.Severities() {
 		m.writeSample(float64(counts[kind{s, false}]), "severity", string(s), "since", "change")
 		m.writeSample(float64(counts[kind{s, true}]), "severity", string(s), "since", "pending")
 	}
-	m.startFamily("prcheck_findings_left_out", "gauge", "", "Findings that are only counted, since their tasks have too many.")
+	m.startFamily("prcheck_findings_left_out", "gauge", "",
+		"Findings that are only counted, since their tasks have too many.")
 	m.writeSample(float64(beyond))
 }
 
@@ -178,16 +191,21 @@ func (m *metrics) writeTaskSeries(rep *Report) {
 		left := len(ran) - MaxSeries
 		ran = ran[:MaxSeries]
 		slices.Sort(ran)
-		m.startFamily("prcheck_tasks_left_out", "gauge", "", "Tasks that have no series of their own, since there are too many.")
+		m.startFamily("prcheck_tasks_left_out", "gauge", "",
+			"Tasks that have no series of their own, since there are too many.")
 		m.writeSample(float64(left))
 	}
 	for _, series := range []struct {
 		name, unit, help string
 		of               func(TaskResult) float64
 	}{
-		{"prcheck_task_attempts", "", "How often a task was started.", func(t TaskResult) float64 { return float64(t.Attempts) }},
-		{"prcheck_task_duration_seconds", "seconds", "Time that a task took, all attempts together.", func(t TaskResult) float64 { return t.Seconds }},
-		{"prcheck_task_wait_seconds", "seconds", "Time that a task was ready and waited for a free slot and for its targets.", func(t TaskResult) float64 { return t.Waited }},
+		{"prcheck_task_attempts", "", "How often a task was started.", func(t TaskResult) float64 {
+			return float64(t.Attempts)
+		}},
+		{"prcheck_task_duration_seconds", "seconds", "Time that a task took, all attempts together.",
+			func(t TaskResult) float64 { return t.Seconds }},
+		{"prcheck_task_wait_seconds", "seconds", "Time that a task was ready and waited for a free slot and for its targets.",
+			func(t TaskResult) float64 { return t.Waited }},
 	} {
 		m.startFamily(series.name, "gauge", series.unit, series.help)
 		for _, i := range ran {
@@ -199,6 +217,8 @@ func (m *metrics) writeTaskSeries(rep *Report) {
 
 // writeCalibration writes how far the estimates were off.
 func (m *metrics) writeCalibration(c *Calibration) {
-	m.writeSummary("prcheck_estimate_error_seconds", "seconds", "How far the estimates were from what tasks took.", c.errors)
-	m.writeSummary("prcheck_estimate_ratio", "ratio", "What tasks took, as a part of their estimates: 1 is a good estimate, 2 one that was half of it.", c.ratios)
+	m.writeSummary("prcheck_estimate_error_seconds", "seconds", "How far the estimates were from what tasks took.",
+		c.errors)
+	m.writeSummary("prcheck_estimate_ratio", "ratio",
+		"What tasks took, as a part of their estimates: 1 is a good estimate, 2 one that was half of it.", c.ratios)
 }

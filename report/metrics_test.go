@@ -16,7 +16,8 @@ import (
 )
 
 var (
-	metricsLine = regexp.MustCompile(`^([a-z_]+)(\{[a-z]+="(?:[^"\\]|\\.)*"(?:,[a-z]+="(?:[^"\\]|\\.)*")*\})? (-?[0-9.e+-]+)$`)
+	metricsLine = regexp.MustCompile(
+		`^([a-z_]+)(\{[a-z]+="(?:[^"\\]|\\.)*"(?:,[a-z]+="(?:[^"\\]|\\.)*")*\})? (-?[0-9.e+-]+)$`)
 	metricsMeta = regexp.MustCompile(`^# (HELP|TYPE|UNIT) ([a-z_]+) (.+)$`)
 )
 
@@ -124,10 +125,13 @@ func TestMetricsOfFlakyAndUnavailableTasks(t *testing.T) {
 	}{
 		"broken on base": {baselineResults(p), map[string]string{
 			`prcheck_tasks{class="baseline",status="failed"}`: "1", "prcheck_tasks_flaky": "1", "prcheck_baseline_tasks": "1",
-			"prcheck_baseline_duration_seconds": "11", "prcheck_retries": "1", "prcheck_passed": "1", "prcheck_tasks_unavailable": "0"}},
+			"prcheck_baseline_duration_seconds": "11", "prcheck_retries": "1", "prcheck_passed": "1",
+			"prcheck_tasks_unavailable": "0"}},
 		"an outage": {outageResults(p), map[string]string{
-			`prcheck_tasks{class="transient",status="not_run"}`: "2", "prcheck_tasks_unavailable": "2", "prcheck_targets_unavailable": "1",
-			`prcheck_target_tasks_unavailable{target="aws/<x>"}`: "2", "prcheck_tasks_flaky": "0", "prcheck_baseline_tasks": "0", "prcheck_passed": "0"}},
+			`prcheck_tasks{class="transient",status="not_run"}`: "2", "prcheck_tasks_unavailable": "2",
+			"prcheck_targets_unavailable":                        "1",
+			`prcheck_target_tasks_unavailable{target="aws/<x>"}`: "2", "prcheck_tasks_flaky": "0", "prcheck_baseline_tasks": "0",
+			"prcheck_passed": "0"}},
 	} {
 		got := readMetrics(t, report.Input{Plan: p, Report: report.New(p, c.results)})
 		for sample, want := range c.want {
@@ -141,7 +145,8 @@ func TestMetricsOfFlakyAndUnavailableTasks(t *testing.T) {
 // TestHostileMetrics checks that different tasks have different series, whatever their
 // names.
 func TestHostileMetrics(t *testing.T) {
-	texts := []string{"", "a b", `"`, `\`, `\"`, "#", "%23", "\n", "\x00", "\xff", "\xc285", "\u0085", "é", "a\"} 1\nprcheck_passed 1", strings.Repeat("x", 500), strings.Repeat("x", 501),
+	texts := []string{"", "a b", `"`, `\`, `\"`, "#", "%23", "\n", "\x00", "\xff", "\xc285", "\u0085", "é",
+		"a\"} 1\nprcheck_passed 1", strings.Repeat("x", 500), strings.Repeat("x", 501),
 		strings.Repeat("é", 500), "'", "$(x)", "`", "{}", "\u202e"}
 	for _, text := range texts {
 		p, r := newHostilePlan(text)
@@ -169,17 +174,21 @@ func TestMetricsAreBounded(t *testing.T) {
 	p := &plan.Plan{}
 	rep := &report.Report{Counts: report.Counts{}}
 	for i := range 3 * report.MaxSeries {
-		rep.Results = append(rep.Results, report.TaskResult{Integration: "it", Result: plan.Result{Task: fmt.Sprint(i), Attempts: 1, Status: plan.Passed, Seconds: float64(i)}})
+		rep.Results = append(rep.Results,
+			report.TaskResult{Integration: "it", Result: plan.Result{Task: fmt.Sprint(i), Attempts: 1, Status: plan.Passed,
+				Seconds: float64(i)}})
 	}
 	for i := range 500 {
 		down := plan.Result{Task: fmt.Sprint("down", i), Status: plan.NotRun, Unavailable: fmt.Sprint("target", i/2*i%300)}
 		rep.Results = append(rep.Results, report.TaskResult{Integration: "it", Result: down})
 	}
 	got := readMetrics(t, report.Input{Plan: p, Report: rep})
-	if len(got) > 3*report.MaxSeries+150 || got["prcheck_tasks_left_out"] != "2000" || got[`prcheck_tasks{class="",status="passed"}`] != "3000" {
+	if len(got) > 3*report.MaxSeries+150 || got["prcheck_tasks_left_out"] != "2000" ||
+		got[`prcheck_tasks{class="",status="passed"}`] != "3000" {
 		t.Errorf("got %d series, %q left out", len(got), got["prcheck_tasks_left_out"])
 	}
-	if got[`prcheck_task_attempts{integration="it",task="2999"}`] == "" || got[`prcheck_task_attempts{integration="it",task="1999"}`] != "" {
+	if got[`prcheck_task_attempts{integration="it",task="2999"}`] == "" ||
+		got[`prcheck_task_attempts{integration="it",task="1999"}`] != "" {
 		t.Error("the wrong tasks are left out")
 	}
 }
@@ -190,8 +199,10 @@ func TestCalibration(t *testing.T) {
 	p := change(t) // four tasks, each with an estimate of 42 s
 	r := passedResults(p)
 	r.Results[0].Seconds, r.Results[0].Spans = 100, []plan.Span{{Seconds: 60}, {Started: 61, Seconds: 39}}
-	r.Results[1] = plan.Result{Task: r.Results[1].Task, Status: plan.Failed, Class: plan.ClassTask, Seconds: 43, Attempts: 1}
-	r.Results[2] = plan.Result{Task: r.Results[2].Task, Status: plan.Failed, Class: plan.ClassConfig, Seconds: 1, Attempts: 1}
+	r.Results[1] = plan.Result{Task: r.Results[1].Task, Status: plan.Failed, Class: plan.ClassTask, Seconds: 43,
+		Attempts: 1}
+	r.Results[2] = plan.Result{Task: r.Results[2].Task, Status: plan.Failed, Class: plan.ClassConfig, Seconds: 1,
+		Attempts: 1}
 	r.Results[3] = plan.Result{Task: r.Results[3].Task, Status: plan.Canceled, Seconds: 1, Attempts: 1}
 	got := report.New(p, r).Estimates
 	if got == nil || got.Tasks != 2 || got.ErrorP50 != 1 || got.ErrorP90 != 3 {

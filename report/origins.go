@@ -56,7 +56,8 @@ func (x changeIndex) findOrigins(d plan.Decision) []Origin {
 	if d.Rung == plan.RungDefinition {
 		return x.definitionOrigins(d)
 	}
-	for _, find := range []func(plan.Decision) []Origin{x.queriedOrigins, x.ruleOrigins, x.allowedOrigins, x.allOrigins, x.definitionOrigins} {
+	for _, find := range []func(plan.Decision) []Origin{x.queriedOrigins, x.ruleOrigins, x.allowedOrigins, x.allOrigins,
+		x.definitionOrigins} {
 		if found := find(d); len(found) > 0 {
 			slices.SortStableFunc(found, func(a, b Origin) int { return cmp.Compare(a.removedRank(), b.removedRank()) })
 			return found[:min(len(found), maxOrigins)]

@@ -39,7 +39,8 @@ func (rep *Report) uncheckedTasks() []TaskResult {
 // The title and the explanation of the unchecked tasks, the same in every format.
 const (
 	uncheckedTitle = "Not checked: target unavailable"
-	uncheckedNote  = "Other tasks failed there again and again, so these were not run. It says nothing against the change; run them when the target is back."
+	uncheckedNote  = "Other tasks failed there again and again, so these were not run. It says nothing against the " +
+		"change; run them when the target is back."
 )
 
 // maxOutageTasks bounds how many tasks of an outage are named.

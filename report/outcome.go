@@ -93,7 +93,8 @@ func attemptRemarks(t TaskResult) []string {
 	}
 	if f := t.Flaky; f != nil {
 		day := func(t time.Time) string { return t.UTC().Format(time.DateOnly) }
-		out = append(out, fmt.Sprintf("flaky since %s (%d of %s, last %s)", day(f.FirstSeen), f.Failures, phrase.Count(f.Runs, "attempt"), day(f.LastSeen)))
+		out = append(out, fmt.Sprintf("flaky since %s (%d of %s, last %s)", day(f.FirstSeen), f.Failures,
+			phrase.Count(f.Runs, "attempt"), day(f.LastSeen)))
 	}
 	return out
 }

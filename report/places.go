@@ -83,7 +83,8 @@ type placeFinder struct {
 
 // newPlaceFinder finds the origins of all integrations that run.
 func (f Input) newPlaceFinder() *placeFinder {
-	p := &placeFinder{newChangeIndex(f.Plan), f.Locator, map[string][]Origin{}, map[Origin]Location{}, map[string]map[string]bool{}}
+	p := &placeFinder{newChangeIndex(f.Plan), f.Locator, map[string][]Origin{}, map[Origin]Location{},
+		map[string]map[string]bool{}}
 	if p.locator == nil {
 		p.locator = defaultLayout{}
 	}

@@ -19,7 +19,8 @@ func TestPreviews(t *testing.T) {
 		want  []string
 	}{
 		"text": {func(w *strings.Builder) error { return report.PreviewText(w, previews, report.Style{}) },
-			[]string{"The merge starts, says saas-pipelines\n", "  run cell-00: ", "  and 10 more\n", "says other\n  it is not known: the data cannot be read\n"}},
+			[]string{"The merge starts, says saas-pipelines\n", "  run cell-00: ", "  and 10 more\n",
+				"says other\n  it is not known: the data cannot be read\n"}},
 		"markdown": {func(w *strings.Builder) error { return report.PreviewMarkdown(w, previews) },
 			[]string{"says `saas-pipelines`\n", "- run cell\\-49: ", "- and 10 more\n"}},
 	} {
@@ -32,7 +33,8 @@ func TestPreviews(t *testing.T) {
 				t.Errorf("%s lacks %q:\n%.600s", name, want, out.String())
 			}
 		}
-		if strings.Contains(out.String(), "\x1b") || strings.Contains(out.String(), "\nline") || strings.Contains(out.String(), "cell-50") {
+		if strings.Contains(out.String(), "\x1b") || strings.Contains(out.String(), "\nline") ||
+			strings.Contains(out.String(), "cell-50") {
 			t.Errorf("%s shows what it must not:\n%.600s", name, out.String())
 		}
 	}

@@ -43,21 +43,24 @@ type Report struct {
 // Counts are the numbers of a report: of integrations by decision, and of tasks by
 // outcome.
 type Counts struct {
-	Integrations int     `json:"integrations"`
-	Run          int     `json:"run"`
-	Shards       int     `json:"shards"`
-	Skip         int     `json:"skip"`
-	Believed     int     `json:"believed,omitempty"` // skips that rest on the word of definitions alone
-	Tasks        int     `json:"tasks"`
-	Passed       int     `json:"passed"`
-	Failed       int     `json:"failed"`
-	TimedOut     int     `json:"timed_out"`
-	Canceled     int     `json:"canceled"`
-	NotRun       int     `json:"not_run"`
-	Unavailable  int     `json:"unavailable,omitempty"` // tasks not run because their target was unavailable; NotRun includes them
-	Baseline     int     `json:"baseline"`              // tasks that failed as on base: not passed, but they do not fail the check
-	Reused       int     `json:"reused,omitempty"`      // tasks left out of the plan because they passed with the same inputs before
-	Seconds      float64 `json:"seconds"`               // the time of all tasks together
+	Integrations int `json:"integrations"`
+	Run          int `json:"run"`
+	Shards       int `json:"shards"`
+	Skip         int `json:"skip"`
+	Believed     int `json:"believed,omitempty"` // skips that rest on the word of definitions alone
+	Tasks        int `json:"tasks"`
+	Passed       int `json:"passed"`
+	Failed       int `json:"failed"`
+	TimedOut     int `json:"timed_out"`
+	Canceled     int `json:"canceled"`
+	NotRun       int `json:"not_run"`
+	// tasks not run because their target was unavailable; NotRun includes them
+	Unavailable int `json:"unavailable,omitempty"`
+	// tasks that failed as on base: not passed, but they do not fail the check
+	Baseline int `json:"baseline"`
+	// tasks left out of the plan because they passed with the same inputs before
+	Reused  int     `json:"reused,omitempty"`
+	Seconds float64 `json:"seconds"` // the time of all tasks together
 }
 
 // A RungTally tells how many integrations one rung decided, how, and for which reasons.
@@ -160,8 +163,9 @@ func (rep *Report) indexResults(p *plan.Plan, r *plan.Results) map[string]plan.R
 // newOutline returns the report of a plan without its results.
 func newOutline(p *plan.Plan) *Report {
 	rep := &Report{
-		Version: plan.Version, Plan: p.Digest, Verdict: plan.VerdictPassed, Rungs: []RungTally{}, Integrations: []Integration{},
-		Results: []TaskResult{}, Warnings: append([]string{}, p.Warnings...),
+		Version: plan.Version, Plan: p.Digest, Verdict: plan.VerdictPassed, Rungs: []RungTally{},
+		Integrations: []Integration{},
+		Results:      []TaskResult{}, Warnings: append([]string{}, p.Warnings...),
 	}
 	if p.MergeRequest != nil {
 		rep.Train = p.MergeRequest.Train
@@ -189,7 +193,8 @@ func newOutline(p *plan.Plan) *Report {
 			rep.Counts.Believed++
 			reason += " (believed)"
 		}
-		i := Integration{Name: d.Name, Decision: d.Decision, Rung: d.Rung, Code: d.Code, Reason: reason, Believed: d.Believed, Tasks: append([]string{}, d.Tasks...)}
+		i := Integration{Name: d.Name, Decision: d.Decision, Rung: d.Rung, Code: d.Code, Reason: reason, Believed: d.Believed,
+			Tasks: append([]string{}, d.Tasks...)}
 		if d.Decision != plan.Skip {
 			i.Causes, i.MoreCauses = changes.causes(d)
 		}

@@ -30,20 +30,27 @@ func change(t testing.TB) *plan.Plan {
 			Schemas:   []string{"/access/user-1.yml"},
 		},
 		Integrations: []plan.Decision{
-			{Name: "dns", Decision: plan.Skip, Rung: plan.RungSchema, Reason: "none of the 4 changed schemas is one of the 7 it may read"},
-			{Name: "github-users", Decision: plan.Skip, Rung: plan.RungState, Reason: "its desired state is the same on both sides",
+			{Name: "dns", Decision: plan.Skip, Rung: plan.RungSchema,
+				Reason: "none of the 4 changed schemas is one of the 7 it may read"},
+			{Name: "github-users", Decision: plan.Skip, Rung: plan.RungState,
+				Reason:   "its desired state is the same on both sides",
 				Evidence: plan.Evidence{State: &plan.State{Base: "sha256:aa", Head: "sha256:aa"}}},
 			{Name: "housekeeping", Decision: plan.Skip, Rung: plan.RungDefinition, Reason: "it has no pr_check"},
-			{Name: "new-thing", Decision: plan.Run, Rung: plan.RungDefinition, Reason: "only head defines it", Tasks: []string{"new-thing"}},
-			{Name: "quay-repos", Decision: plan.Skip, Rung: plan.RungSchema, Reason: "none of the 4 changed schemas is one of the 3 it may read"},
-			{Name: "terraform-users", Decision: plan.Shards, Rung: plan.RungShards, Reason: "its desired state differs for 2 of 9 keys",
+			{Name: "new-thing", Decision: plan.Run, Rung: plan.RungDefinition, Reason: "only head defines it",
+				Tasks: []string{"new-thing"}},
+			{Name: "quay-repos", Decision: plan.Skip, Rung: plan.RungSchema,
+				Reason: "none of the 4 changed schemas is one of the 3 it may read"},
+			{Name: "terraform-users", Decision: plan.Shards, Rung: plan.RungShards,
+				Reason: "its desired state differs for 2 of 9 keys",
 				Evidence: plan.Evidence{
 					Definition: []string{"/integrations/terraform-users.yml"}, Allowed: 12, Schemas: []string{"/access/user-1.yml"},
-					Paths:   []string{"/users/ana.yml"},
-					Queries: []plan.QueryDifference{{Name: "roles", Reached: 1, Roots: 12, Fields: []string{"/users/ana.yml#/roles/1"}}},
-					State:   &plan.State{Base: "sha256:aa", Head: "sha256:bb"}, Keys: []string{"app-sre", "osd"},
+					Paths: []string{"/users/ana.yml"},
+					Queries: []plan.QueryDifference{{Name: "roles", Reached: 1, Roots: 12,
+						Fields: []string{"/users/ana.yml#/roles/1"}}},
+					State: &plan.State{Base: "sha256:aa", Head: "sha256:bb"}, Keys: []string{"app-sre", "osd"},
 				}, Tasks: []string{"terraform-users/app-sre", "terraform-users/osd"}},
-			{Name: "user-validator", Decision: plan.Run, Rung: plan.RungSchema, Reason: "it may read /access/user-1.yml and has no queries",
+			{Name: "user-validator", Decision: plan.Run, Rung: plan.RungSchema,
+				Reason:   "it may read /access/user-1.yml and has no queries",
 				Evidence: plan.Evidence{Doubts: []string{"no queries and no trace"}}, Tasks: []string{"user-validator"}},
 		},
 		Warnings: []string{"prcheck.yaml: the rule for resources/jenkins/** matches no file"},
@@ -54,7 +61,8 @@ func change(t testing.TB) *plan.Plan {
 		if shard != "" {
 			argv = append(argv, "--account-name", shard)
 		}
-		p.Tasks = append(p.Tasks, plan.Task{ID: id, Integration: name, Shard: shard, Argv: argv, Timeout: "10m0s", EstimateSeconds: 42})
+		p.Tasks = append(p.Tasks, plan.Task{ID: id, Integration: name, Shard: shard, Argv: argv, Timeout: "10m0s",
+			EstimateSeconds: 42})
 	}
 	p.Tasks[0].Argv, p.Tasks[0].Blocked = nil, "only head defines it, so it has no trusted command"
 	p.Tasks[3].Argv = append(p.Tasks[3].Argv, "a b", "")
@@ -72,13 +80,17 @@ func seal(t testing.TB, p *plan.Plan) {
 
 // failedResults returns results with every outcome.
 func failedResults(p *plan.Plan) *plan.Results {
-	return &plan.Results{Plan: p.Digest, Forecast: &plan.Forecast{P50: 280, P90: 340.5, Unknown: 1, Took: 612.44}, Results: []plan.Result{
-		{Task: "user-validator", Status: plan.Passed, Seconds: 3.2, Attempts: 1, Log: "logs/user-validator-1.log"},
-		{Task: "terraform-users/app-sre", Status: plan.Failed, Class: plan.ClassTask, Reason: "exit code 3", ExitCode: 3, Seconds: 12.34,
-			Attempts: 2, Log: "logs/terraform-users-app-sre-2.log", Tail: "[terraform-users] create user ana\n\nError: role \"dev\" has no ```policy```\n/lgtm"},
-		{Task: "terraform-users/osd", Status: plan.TimedOut, Class: plan.ClassTask, Reason: "timed out after 10m0s", ExitCode: -1, Seconds: 600.1, Attempts: 1, Tail: "waiting for AWS"},
-		{Task: "new-thing", Status: plan.NotRun, Class: plan.ClassConfig, Reason: p.Tasks[0].Blocked, ExitCode: -1},
-	}}
+	return &plan.Results{Plan: p.Digest, Forecast: &plan.Forecast{P50: 280, P90: 340.5, Unknown: 1, Took: 612.44},
+		Results: []plan.Result{
+			{Task: "user-validator", Status: plan.Passed, Seconds: 3.2, Attempts: 1, Log: "logs/user-validator-1.log"},
+			{Task: "terraform-users/app-sre", Status: plan.Failed, Class: plan.ClassTask, Reason: "exit code 3", ExitCode: 3,
+				Seconds:  12.34,
+				Attempts: 2, Log: "logs/terraform-users-app-sre-2.log",
+				Tail: "[terraform-users] create user ana\n\nError: role \"dev\" has no ```policy```\n/lgtm"},
+			{Task: "terraform-users/osd", Status: plan.TimedOut, Class: plan.ClassTask, Reason: "timed out after 10m0s",
+				ExitCode: -1, Seconds: 600.1, Attempts: 1, Tail: "waiting for AWS"},
+			{Task: "new-thing", Status: plan.NotRun, Class: plan.ClassConfig, Reason: p.Tasks[0].Blocked, ExitCode: -1},
+		}}
 }
 
 // baselineResults returns results in which one task is broken on base and the others
@@ -87,11 +99,14 @@ func baselineResults(p *plan.Plan) *plan.Results {
 	rs := passedResults(p)
 	first, last := time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC), time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	rs.Results[1] = plan.Result{
-		Task: "terraform-users/app-sre", Status: plan.Failed, Class: plan.ClassBaseline, Reason: "exit code 3", ExitCode: 3, Seconds: 12.3, Attempts: 1,
-		Log: "logs/a.log", Tail: "Error: <account> is gone", Baseline: &plan.Baseline{Finding: "fails the same way on base", Since: &first, Seconds: 11, Log: "logs/base/a.log"},
+		Task: "terraform-users/app-sre", Status: plan.Failed, Class: plan.ClassBaseline, Reason: "exit code 3", ExitCode: 3,
+		Seconds: 12.3, Attempts: 1,
+		Log: "logs/a.log", Tail: "Error: <account> is gone", Baseline: &plan.Baseline{Finding: "fails the same way on base",
+			Since: &first, Seconds: 11, Log: "logs/base/a.log"},
 	}
 	rs.Results[2].Attempts = 2
-	rs.Results[2].Before = []plan.Attempt{{Status: plan.Failed, Class: plan.ClassTransient, Reason: "exit code 1", Log: "logs/b.log"}}
+	rs.Results[2].Before = []plan.Attempt{{Status: plan.Failed, Class: plan.ClassTransient, Reason: "exit code 1",
+		Log: "logs/b.log"}}
 	rs.Results[2].Flaky = &plan.Flaky{FirstSeen: first, LastSeen: last, Failures: 3, Runs: 40, Rate: 0.075}
 	return rs
 }
@@ -101,9 +116,11 @@ func baselineResults(p *plan.Plan) *plan.Results {
 func mixedResults(p *plan.Plan) *plan.Results {
 	rs := baselineResults(p)
 	rs.Results[3] = plan.Result{
-		Task: "user-validator", Status: plan.Failed, Class: plan.ClassTransient, Reason: "exit code 1", ExitCode: 1, Seconds: 4, Attempts: 2, Log: "logs/c.2.log",
-		Tail:     "connection reset by peer",
-		Before:   []plan.Attempt{{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 10m0s", Log: "logs/c.log"}},
+		Task: "user-validator", Status: plan.Failed, Class: plan.ClassTransient, Reason: "exit code 1", ExitCode: 1,
+		Seconds: 4, Attempts: 2, Log: "logs/c.2.log",
+		Tail: "connection reset by peer",
+		Before: []plan.Attempt{{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 10m0s",
+			Log: "logs/c.log"}},
 		Baseline: &plan.Baseline{Finding: "passes on base", Seconds: 1, Log: "logs/base/c.log"},
 	}
 	return rs
@@ -113,11 +130,13 @@ func mixedResults(p *plan.Plan) *plan.Results {
 // was unavailable.
 func outageResults(p *plan.Plan) *plan.Results {
 	rs := passedResults(p)
-	rs.Results[1] = plan.Result{Task: "terraform-users/app-sre", Status: plan.Failed, Class: plan.ClassTransient, Reason: "exit code 1", ExitCode: 1,
+	rs.Results[1] = plan.Result{Task: "terraform-users/app-sre", Status: plan.Failed, Class: plan.ClassTransient,
+		Reason: "exit code 1", ExitCode: 1,
 		Seconds: 3, Waited: 9.5, TargetWait: 2.25, Attempts: 2, Tail: "connection refused"}
 	for _, i := range []int{2, 3} {
-		rs.Results[i] = plan.Result{Task: p.Tasks[i].ID, Status: plan.NotRun, Class: plan.ClassTransient, ExitCode: -1, Unavailable: "aws/<x>",
-			Reason: "target unavailable: aws/<x>: 3 tasks in a row failed there for reasons that may pass"}
+		rs.Results[i] = plan.Result{Task: p.Tasks[i].ID, Status: plan.NotRun, Class: plan.ClassTransient, ExitCode: -1,
+			Unavailable: "aws/<x>",
+			Reason:      "target unavailable: aws/<x>: 3 tasks in a row failed there for reasons that may pass"}
 	}
 	return rs
 }
@@ -134,7 +153,8 @@ func passedResults(p *plan.Plan) *plan.Results {
 // emptyPlan returns a plan with nothing to run.
 func emptyPlan(t testing.TB) *plan.Plan {
 	t.Helper()
-	p := &plan.Plan{Integrations: []plan.Decision{{Name: "dns", Decision: plan.Skip, Rung: plan.RungSchema, Reason: "nothing it may read changed"}}}
+	p := &plan.Plan{Integrations: []plan.Decision{{Name: "dns", Decision: plan.Skip, Rung: plan.RungSchema,
+		Reason: "nothing it may read changed"}}}
 	seal(t, p)
 	return p
 }
@@ -145,12 +165,15 @@ func reusedPlan(t testing.TB) *plan.Plan {
 	began := time.Date(2026, 11, 21, 11, 30, 1, 0, time.UTC)
 	p := &plan.Plan{
 		Integrations: []plan.Decision{
-			{Name: "dns", Decision: plan.Skip, Rung: plan.RungResult, Reason: "it may read /a, which changed; its task passed with the same inputs, 2026-11-21 11:30 UTC",
+			{Name: "dns", Decision: plan.Skip, Rung: plan.RungResult,
+				Reason:   "it may read /a, which changed; its task passed with the same inputs, 2026-11-21 11:30 UTC",
 				Evidence: plan.Evidence{Reused: 1, Passed: []plan.Earlier{{Inputs: "sha256:0123456789abcdef", Began: began}}}},
-			{Name: "users", Decision: plan.Shards, Rung: plan.RungShards, Reason: "its desired state differs; 2 of its 3 tasks passed with the same inputs and do not run again",
-				Tasks: []string{"users/<b>"},
+			{Name: "users", Decision: plan.Shards, Rung: plan.RungShards,
+				Reason: "its desired state differs; 2 of its 3 tasks passed with the same inputs and do not run again",
+				Tasks:  []string{"users/<b>"},
 				Evidence: plan.Evidence{Keys: []string{"<b>", "a", "c"}, Reused: 2, Passed: []plan.Earlier{
-					{Shard: "a", Inputs: "sha256:0123456789abcdef", Began: began}, {Shard: "c{1/2}", Inputs: "sha256:0123456789abcdef", Began: began.Add(time.Hour)}}}},
+					{Shard: "a", Inputs: "sha256:0123456789abcdef", Began: began}, {Shard: "c{1/2}", Inputs: "sha256:0123456789abcdef",
+						Began: began.Add(time.Hour)}}}},
 		},
 		Tasks: []plan.Task{{ID: "users/<b>", Integration: "users", Shard: "<b>", Argv: []string{"x"}, Timeout: "1m0s"}},
 	}
@@ -177,12 +200,14 @@ func trainPlan(t testing.TB) *plan.Plan {
 // TestNothingChecked checks the verdict and the title of checks without an answer.
 func TestNothingChecked(t *testing.T) {
 	onBase := func(task string) plan.Result {
-		return plan.Result{Task: task, Status: plan.Failed, Class: plan.ClassBaseline, ExitCode: 1, Attempts: 1, Reason: "exit code 1",
-			Tail: "[" + task + "]\nNo module named '<x>'", Baseline: &plan.Baseline{Finding: "fails the same way on base"}}
+		return plan.Result{Task: task, Status: plan.Failed, Class: plan.ClassBaseline, ExitCode: 1, Attempts: 1,
+			Reason: "exit code 1",
+			Tail:   "[" + task + "]\nNo module named '<x>'", Baseline: &plan.Baseline{Finding: "fails the same way on base"}}
 	}
 	one := reusedPlan(t)
 	two := reusedPlan(t)
-	two.Tasks = append(two.Tasks, plan.Task{ID: "users/z", Integration: "users", Shard: "z", Argv: []string{"x"}, Timeout: "1m0s"})
+	two.Tasks = append(two.Tasks, plan.Task{ID: "users/z", Integration: "users", Shard: "z", Argv: []string{"x"},
+		Timeout: "1m0s"})
 	two.Integrations[1].Tasks = append(two.Integrations[1].Tasks, "users/z")
 	seal(t, two)
 	alone, both := *one, *two // without results of earlier runs
@@ -200,25 +225,35 @@ func TestNothingChecked(t *testing.T) {
 		verdict plan.Verdict
 		title   string
 	}{
-		{"a single one", &alone, []plan.Result{onBase("users/<b>")}, plan.VerdictPassed, "PASSED: 0 of 1 task passed, 1 already broken on base: not checked"},
-		{"a single one beside tasks that passed before", one, []plan.Result{onBase("users/<b>")}, plan.VerdictPassed, "PASSED: 0 of 1 task passed, 1 already broken on base; 3 tasks passed before with the same inputs"},
-		{"two beside tasks that passed before", two, []plan.Result{onBase("users/<b>"), onBase("users/z")}, plan.VerdictPassed, "PASSED: 0 of 2 tasks passed, 2 already broken on base; 3 tasks passed before with the same inputs"},
+		{"a single one", &alone, []plan.Result{onBase("users/<b>")}, plan.VerdictPassed,
+			"PASSED: 0 of 1 task passed, 1 already broken on base: not checked"},
+		{"a single one beside tasks that passed before", one, []plan.Result{onBase("users/<b>")}, plan.VerdictPassed,
+			"PASSED: 0 of 1 task passed, 1 already broken on base; 3 tasks passed before with the same inputs"},
+		{"two beside tasks that passed before", two, []plan.Result{onBase("users/<b>"), onBase("users/z")},
+			plan.VerdictPassed,
+			"PASSED: 0 of 2 tasks passed, 2 already broken on base; 3 tasks passed before with the same inputs"},
 		{"two", &both, []plan.Result{onBase("users/<b>"), onBase("users/z")}, plan.VerdictNotChecked,
 			"NOT CHECKED: no task passed, and 2 fail the same way on base; all of them say: No module named '<x>'"},
-		{"one of two", two, []plan.Result{onBase("users/<b>"), {Task: "users/z", Status: plan.Passed}}, plan.VerdictPassed, "PASSED: 1 of 2 tasks passed, 1 already broken on base"},
-		{"one is missing", two, []plan.Result{onBase("users/<b>")}, plan.VerdictFailed, "FAILED: 1 of 2 tasks did not pass (1 not run), 1 already broken on base"},
-		{"a shortage", two, []plan.Result{{Task: "users/<b>", Status: plan.NotRun, Class: plan.ClassEnvironment, ExitCode: -1, Reason: "could not be started: fork"}, {Task: "users/z", Status: plan.Passed}},
-			plan.VerdictNotChecked, "NOT CHECKED: 1 of 2 tasks could not be checked on this machine; all of them say: could not be started: fork"},
+		{"one of two", two, []plan.Result{onBase("users/<b>"), {Task: "users/z", Status: plan.Passed}}, plan.VerdictPassed,
+			"PASSED: 1 of 2 tasks passed, 1 already broken on base"},
+		{"one is missing", two, []plan.Result{onBase("users/<b>")}, plan.VerdictFailed,
+			"FAILED: 1 of 2 tasks did not pass (1 not run), 1 already broken on base"},
+		{"a shortage", two, []plan.Result{{Task: "users/<b>", Status: plan.NotRun, Class: plan.ClassEnvironment, ExitCode: -1,
+			Reason: "could not be started: fork"}, {Task: "users/z", Status: plan.Passed}},
+			plan.VerdictNotChecked,
+			"NOT CHECKED: 1 of 2 tasks could not be checked on this machine; all of them say: could not be started: fork"},
 	} {
 		rep := report.New(c.plan, &plan.Results{Plan: c.plan.Digest, Results: c.results})
 		var text, markdown, html, junit bytes.Buffer
 		err := errors.Join(report.Text(&text, rep, report.Style{}), report.Markdown(&markdown, rep),
-			report.HTML(&html, report.Page{Plan: c.plan, Report: rep}), report.JUnit(&junit, report.Input{Plan: c.plan, Report: rep}))
+			report.HTML(&html, report.Page{Plan: c.plan, Report: rep}),
+			report.JUnit(&junit, report.Input{Plan: c.plan, Report: rep}))
 		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
 		if title := lines[len(lines)-1]; err != nil || rep.Verdict != c.verdict || title != c.title {
 			t.Errorf("%s: got %s, %q, %v, want %s, %q", c.name, rep.Verdict, title, err, c.verdict, c.title)
 		}
-		if strings.Contains(html.String(), "head good") || strings.Contains(html.String(), "module named '<x>'") || strings.Contains(markdown.String(), "✅") ||
+		if strings.Contains(html.String(), "head good") || strings.Contains(html.String(), "module named '<x>'") ||
+			strings.Contains(markdown.String(), "✅") ||
 			strings.Contains(markdown.String(), "'<x>'\n\n") {
 			t.Errorf("%s: the page or the Markdown is wrong", c.name)
 		}
@@ -230,7 +265,8 @@ func TestNothingChecked(t *testing.T) {
 
 func TestGolden(t *testing.T) {
 	p := change(t)
-	failed, passed, nothing := report.New(p, failedResults(p)), report.New(p, passedResults(p)), report.New(emptyPlan(t), nil)
+	failed, passed, nothing := report.New(p, failedResults(p)), report.New(p, passedResults(p)),
+		report.New(emptyPlan(t), nil)
 	findings := report.Input{Plan: p, Report: failed}
 	broken, both := report.New(p, baselineResults(p)), report.New(p, mixedResults(p))
 	down, before := report.New(p, outageResults(p)), reusedPlan(t)
@@ -299,7 +335,8 @@ func TestResultsThatDoNotFitFail(t *testing.T) {
 	p := emptyPlan(t)
 	foreign := &plan.Results{Plan: p.Digest, Results: []plan.Result{{Task: "x", Status: plan.Passed}}}
 	other := &plan.Results{Plan: "sha256:other"}
-	for want, results := range map[string]*plan.Results{`result for "x"`: foreign, `belong to plan "sha256:other"`: other} {
+	for want, results := range map[string]*plan.Results{`result for "x"`: foreign,
+		`belong to plan "sha256:other"`: other} {
 		rep := report.New(p, results)
 		if rep.Verdict != plan.VerdictFailed || len(rep.Warnings) != 1 || !strings.Contains(rep.Warnings[0], want) {
 			t.Errorf("got %+v, want a warning with %q", rep, want)
@@ -345,8 +382,10 @@ func TestUnknownNames(t *testing.T) {
 // unavailable are counted separately and fail the check.
 func TestUnavailable(t *testing.T) {
 	p := &plan.Plan{Tasks: []plan.Task{{ID: "a"}, {ID: "b"}, {ID: "c"}}}
-	down := plan.Result{Task: "c", Status: plan.NotRun, Class: plan.ClassTransient, Reason: "target unavailable: aws/x", Unavailable: "aws/x"}
-	rep := report.New(p, &plan.Results{Results: []plan.Result{{Task: "a", Status: plan.Passed}, {Task: "b", Status: plan.NotRun}, down}})
+	down := plan.Result{Task: "c", Status: plan.NotRun, Class: plan.ClassTransient, Reason: "target unavailable: aws/x",
+		Unavailable: "aws/x"}
+	rep := report.New(p,
+		&plan.Results{Results: []plan.Result{{Task: "a", Status: plan.Passed}, {Task: "b", Status: plan.NotRun}, down}})
 	if rep.Verdict != plan.VerdictFailed || rep.Counts.NotRun != 2 || rep.Counts.Unavailable != 1 {
 		t.Errorf("got %s, %+v", rep.Verdict, rep.Counts)
 	}
@@ -354,7 +393,8 @@ func TestUnavailable(t *testing.T) {
 	if err := report.Text(&out, rep, report.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"2 of 3 tasks did not pass (1 not run, 1 not run since the target is unavailable)", "not run: target unavailable: aws/x",
+	for _, want := range []string{"2 of 3 tasks did not pass (1 not run, 1 not run since the target is unavailable)",
+		"not run: target unavailable: aws/x",
 		"\nFailures (1)\n  b not run\n", "\nNot checked: target unavailable (1)\n", "\n  aws/x: c\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())

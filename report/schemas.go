@@ -30,7 +30,8 @@ type schemaRow struct {
 func schemaSections(all []plan.Observed) []schemaSection {
 	beyond := schemaSection{
 		title: "Not allowed, but depended on",
-		note:  "the answers depend on these schemas, so changes of their files select the integration from now on; allow the schemas, or say schemas: strict",
+		note: "the answers depend on these schemas, so changes of their files select the integration from now on; allow " +
+			"the schemas, or say schemas: strict",
 	}
 	unread := schemaSection{
 		title: "Allowed, but not read",
@@ -75,7 +76,8 @@ func (t *text) writeSchemas(all []plan.Observed) {
 		t.printHeading("%s (%d)", s.title, len(s.rows))
 		var rows table
 		for _, r := range s.shown() {
-			rows = append(rows, []cell{{text: cleanLine(r.integration)}, numberCell(fmt.Sprint(len(r.schemas))), {text: cleanLine(r.list())}})
+			rows = append(rows, []cell{{text: cleanLine(r.integration)}, numberCell(fmt.Sprint(len(r.schemas))),
+				{text: cleanLine(r.list())}})
 		}
 		rows.writeTo(&t.out, t.style, "  ")
 		if more := s.more(); more != "" {

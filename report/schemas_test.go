@@ -32,7 +32,8 @@ func TestBelievedAndBeyond(t *testing.T) {
 		if err := write(&out); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"2 skipped (1 only believed)", "Not allowed, but depended on (1)", "/x-1.yml", "select the integration from now on"} {
+		for _, want := range []string{"2 skipped (1 only believed)", "Not allowed, but depended on (1)", "/x-1.yml",
+			"select the integration from now on"} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%s: %q is not in\n%s", name, want, &out)
 			}

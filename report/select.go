@@ -30,7 +30,9 @@ func (rep *Report) brokenTasks() []TaskResult {
 
 // integration returns the integration of a task. It is empty if the plan has none.
 func (rep *Report) integration(t TaskResult) Integration {
-	i, found := slices.BinarySearchFunc(rep.Integrations, t.Integration, func(i Integration, name string) int { return strings.Compare(i.Name, name) })
+	i, found := slices.BinarySearchFunc(rep.Integrations, t.Integration, func(i Integration, name string) int {
+		return strings.Compare(i.Name, name)
+	})
 	if !found {
 		return Integration{}
 	}

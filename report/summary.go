@@ -33,13 +33,15 @@ func outcomeHeadline(rep *Report) string {
 	case rep.Verdict == plan.VerdictNotChecked:
 		return cleanLine(rep.NotChecked)
 	case blocking > 0:
-		return fmt.Sprintf("%d of %s did not pass (%s)%s", blocking, phrase.Count(c.Tasks, "task"), failureBreakdown(c), broken)
+		return fmt.Sprintf("%d of %s did not pass (%s)%s", blocking, phrase.Count(c.Tasks, "task"), failureBreakdown(c),
+			broken)
 	case rep.Verdict == plan.VerdictFailed:
 		return "the results do not fit the plan, see the warnings"
 	case c.Tasks == 0:
 		return "nothing to run"
 	case c.Baseline > 0 && c.Passed == 0 && c.Reused > 0:
-		return fmt.Sprintf("%d of %s passed%s; %s passed before with the same inputs", c.Passed, phrase.Count(c.Tasks, "task"), broken, phrase.Count(c.Reused, "task"))
+		return fmt.Sprintf("%d of %s passed%s; %s passed before with the same inputs", c.Passed,
+			phrase.Count(c.Tasks, "task"), broken, phrase.Count(c.Reused, "task"))
 	case c.Baseline > 0 && c.Passed == 0:
 		return fmt.Sprintf("%d of %s passed%s: not checked", c.Passed, phrase.Count(c.Tasks, "task"), broken)
 	case c.Baseline > 0:

@@ -15,8 +15,9 @@ import (
 const maxChanges = 20
 
 // Text writes a report as text for a terminal. The end of a text is what a terminal shows,
-// so the order is: what each rung decided, all tasks, what was skipped, what holds in a merge train, remarks, the audit, tasks that
-// are broken on base or were not checked, findings of tasks that passed, effects, failures, and the verdict in the last line.
+// so the order is: what each rung decided, all tasks, what was skipped, what holds in a merge train, remarks, the
+// audit, tasks that are broken on base or were not checked, findings of tasks that passed, effects, failures, and the
+// verdict in the last line.
 func Text(w io.Writer, rep *Report, style Style) error {
 	t := text{style: style}
 	color := green
@@ -86,7 +87,8 @@ func (t *text) writeFunnel(rep *Report) {
 	rows := table{{{text: "decided at", color: bold}, {text: "run", right: true}, {text: "shards", right: true},
 		{text: "skip", right: true}, {text: "left", right: true}}}
 	for _, r := range rep.shownRungs() {
-		rows = append(rows, []cell{{text: string(r.Rung)}, numberCell(strconv.Itoa(r.Run)), numberCell(strconv.Itoa(r.Shards)),
+		rows = append(rows, []cell{{text: string(r.Rung)}, numberCell(strconv.Itoa(r.Run)),
+			numberCell(strconv.Itoa(r.Shards)),
 			numberCell(strconv.Itoa(r.Skip)), numberCell(strconv.Itoa(r.Left))})
 	}
 	rows.writeTo(&t.out, t.style, "  ")
@@ -185,7 +187,8 @@ func (t *text) writeTasks(rep *Report) {
 			rows = append(rows, taskCells(results[id]))
 			delete(results, id)
 		}
-		rows = append(rows, []cell{{text: fmt.Sprintf("    %s: %s", cleanLine(string(i.Rung)), cleanLine(i.Reason)), color: faint}})
+		rows = append(rows,
+			[]cell{{text: fmt.Sprintf("    %s: %s", cleanLine(string(i.Rung)), cleanLine(i.Reason)), color: faint}})
 	}
 	for _, task := range rep.Results {
 		if _, left := results[task.Task]; left { // no integration lists it
@@ -207,7 +210,8 @@ func taskCells(task TaskResult) []cell {
 	if task.Attempts > 0 {
 		took = formatSeconds(task.Seconds)
 	}
-	return []cell{{text: cleanLine(task.Task)}, {text: took, right: true}, {text: describeResult(task), color: color}, {text: passedLastLine(task), color: faint}}
+	return []cell{{text: cleanLine(task.Task)}, {text: took, right: true}, {text: describeResult(task), color: color},
+		{text: passedLastLine(task), color: faint}}
 }
 
 // writeSkipped writes how many integrations were skipped, and in a verbose text which and
@@ -235,7 +239,8 @@ func (t *text) writeDecisions(rep *Report) {
 		var rows table
 		for _, i := range running {
 			tasks := phrase.Count(len(i.Tasks), "task")
-			rows = append(rows, []cell{{text: cleanLine(i.Name)}, {text: cleanLine(string(i.Decision)), color: yellow}, {text: tasks},
+			rows = append(rows, []cell{{text: cleanLine(i.Name)}, {text: cleanLine(string(i.Decision)), color: yellow},
+				{text: tasks},
 				{text: cleanLine(string(i.Rung))}, {text: cleanLine(i.Reason)}})
 		}
 		rows.writeTo(&t.out, t.style, "  ")
@@ -268,7 +273,8 @@ func (t *text) writeChanges(c plan.Changes) {
 			break
 		}
 		fields := cleanLine(strings.Join(d.Fields, " "))
-		rows = append(rows, []cell{{text: cleanLine(string(d.Kind))}, {text: cleanLine(d.Path)}, {text: cleanLine(d.Schema)}, {text: fields, color: faint}})
+		rows = append(rows, []cell{{text: cleanLine(string(d.Kind))}, {text: cleanLine(d.Path)}, {text: cleanLine(d.Schema)},
+			{text: fields, color: faint}})
 	}
 	for _, r := range c.Resources {
 		if len(rows) == maxChanges {

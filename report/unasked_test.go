@@ -12,7 +12,8 @@ import (
 func TestNothingIsSaidOfWhatNobodyLookedAt(t *testing.T) {
 	for what, want := range map[plan.UnlookedKind]string{
 		"": "no effects announced", plan.UnlookedDrift: "no effects by the data alone, 1 part not looked at",
-		plan.UnlookedRemoved: "no effects by the data alone, 1 part not looked at", plan.UnlookedAll: "effects of 1 task unknown",
+		plan.UnlookedRemoved: "no effects by the data alone, 1 part not looked at",
+		plan.UnlookedAll:     "effects of 1 task unknown",
 	} {
 		e := &plan.Effects{Items: []plan.Effect{}}
 		if what != "" {
@@ -28,7 +29,8 @@ func TestNothingIsSaidOfWhatNobodyLookedAt(t *testing.T) {
 				gaps = append(gaps, gap.Reason)
 			}
 		}
-		if all := strings.Join(gaps, "; "); what != "" && !strings.Contains(all, "north: ") || strings.Count(all, "nobody answers") > 1 {
+		if all := strings.Join(gaps, "; "); what != "" && !strings.Contains(all, "north: ") ||
+			strings.Count(all, "nobody answers") > 1 {
 			t.Errorf("%q: got the gaps %q", what, all)
 		}
 	}

@@ -40,20 +40,24 @@ func TestAuditFindsPlanted(t *testing.T) {
 		t.Fatal(err)
 	}
 	base := open("../testdata/shop/base.json")
-	head, err := bundle.Parse(bytes.Replace(raw, []byte(`"$ref": "/suppliers/oakworks.yml"`), []byte(`"$ref": "/suppliers/northlight.yml"`), 1), nil)
+	head, err := bundle.Parse(bytes.Replace(raw, []byte(`"$ref": "/suppliers/oakworks.yml"`),
+		[]byte(`"$ref": "/suppliers/northlight.yml"`), 1), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const counting = "{ suppliers { name products { __typename } } }"
 	natives := []integration.DryRunner{
-		asker{"price-tags", "{ products { name } }"}, asker{"shop-window", "{ products { name } }"}, asker{"supplier-orders", counting},
+		asker{"price-tags", "{ products { name } }"}, asker{"shop-window", "{ products { name } }"},
+		asker{"supplier-orders", counting},
 		asker{"staff-badges", counting}, asker{"warehouse-stock", "{ warehouses { name } }"},
 	}
-	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations: {price-tags: {queries: [names]}, warehouse-stock: {queries: [names]}}\n"))
+	rules, err := settings.Read("prcheck.yaml",
+		[]byte("version: 1\nintegrations: {price-tags: {queries: [names]}, warehouse-stock: {queries: [names]}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := planner.Input{Base: base, Head: head, Settings: rules, Natives: natives, ReadQuery: func(string) ([]byte, error) { return []byte("{ products { name } }"), nil }}
+	in := planner.Input{Base: base, Head: head, Settings: rules, Natives: natives,
+		ReadQuery: func(string) ([]byte, error) { return []byte("{ products { name } }"), nil }}
 	p, err := planner.Make(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -76,16 +80,19 @@ func TestAuditFindsPlanted(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, u := range a.Units {
-			if isWrong := u.Outcome == plan.AuditWrong; isWrong != (u.Integration == "staff-badges") || u.Outcome == plan.AuditUnclear {
+			if isWrong := u.Outcome == plan.AuditWrong; isWrong != (u.Integration == "staff-badges") ||
+				u.Outcome == plan.AuditUnclear {
 				t.Fatalf("seed %d: got %+v", i, u)
 			}
-			if want := "add /shop/product-1.yml to the schemas of the definition /integrations/staff-badges.yml"; u.Outcome == plan.AuditWrong && u.Remedy != want {
+			if want := "add /shop/product-1.yml to the schemas of the definition /integrations/staff-badges.yml"; u.Outcome ==
+				plan.AuditWrong && u.Remedy != want {
 				t.Fatalf("seed %d: got the remedy %q", i, u.Remedy)
 			}
 		}
 		total = total.Plus(plan.Sum(a.Count()))
 	}
-	if want := plans * rate; float64(total.Wrong) < want*0.7 || float64(total.Wrong) > want*1.3 { // 100, with a standard deviation of 9
+	// 100, with a standard deviation of 9
+	if want := plans * rate; float64(total.Wrong) < want*0.7 || float64(total.Wrong) > want*1.3 {
 		t.Errorf("the audits found %d wrong skips in %d plans, want about %.0f", total.Wrong, plans, want)
 	}
 	if want := plans * rate * 2; float64(total.Right) < want*0.75 || float64(total.Right) > want*1.25 {

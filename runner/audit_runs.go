@@ -85,7 +85,8 @@ func (a *audit) auditAll(ctx context.Context, sample []plan.Skipped) []plan.Audi
 
 // unclear is the outcome of a unit that nobody can judge.
 func unclear(s plan.Skipped, why string) plan.Audited {
-	return plan.Audited{Task: s.Task.ID, Integration: s.Task.Integration, Shard: s.Task.Label(), Rung: s.Rung, Outcome: plan.AuditUnclear, Finding: why}
+	return plan.Audited{Task: s.Task.ID, Integration: s.Task.Integration, Shard: s.Task.Label(), Rung: s.Rung,
+		Outcome: plan.AuditUnclear, Finding: why}
 }
 
 // runTrials runs units on both sides: once, a second time where the sides differ, and then on
@@ -97,10 +98,14 @@ func (a *audit) runTrials(ctx context.Context, trials []*trial) {
 		a.runOn(ctx, a.onBase, left, func(t *trial) *[]baseline.Run { return &t.base })
 	}
 	pair(trials)
-	differing := slices.DeleteFunc(slices.Clone(trials), func(t *trial) bool { return ctx.Err() != nil || t.hasPassed() || !t.differs() })
+	differing := slices.DeleteFunc(slices.Clone(trials), func(t *trial) bool {
+		return ctx.Err() != nil || t.hasPassed() || !t.differs()
+	})
 	pair(differing)
 	for ctx.Err() == nil {
-		differing = slices.DeleteFunc(differing, func(t *trial) bool { return len(t.base) >= baseline.MaxRuns || !t.mayBeNoise() })
+		differing = slices.DeleteFunc(differing, func(t *trial) bool {
+			return len(t.base) >= baseline.MaxRuns || !t.mayBeNoise()
+		})
 		if len(differing) == 0 {
 			return
 		}
@@ -115,8 +120,10 @@ func (a *audit) runOn(ctx context.Context, side *auditSide, trials []*trial, run
 	}
 	shared := &sharedTargets{state: a.State}
 	opts := wrapper.RunOptions{
-		Jobs: a.opts.Jobs, Logs: side.logs, Masker: a.masker, Finish: side.finish, Memory: a.opts.MemoryLimit, Transient: a.transientErrors,
-		Backoff: a.opts.Backoff, Targets: a.targets, Lease: shared.lease(), Began: a.began, Before: map[string]plan.Result{},
+		Jobs: a.opts.Jobs, Logs: side.logs, Masker: a.masker, Finish: side.finish, Memory: a.opts.MemoryLimit,
+		Transient: a.transientErrors,
+		Backoff:   a.opts.Backoff, Targets: a.targets, Lease: shared.lease(), Began: a.began,
+		Before: map[string]plan.Result{},
 	}
 	var tasks []plan.Task
 	for _, t := range trials {

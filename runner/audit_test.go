@@ -53,7 +53,8 @@ func audited(t *testing.T, budget time.Duration, passed bool, head, base string)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &auditSide{runner: &speaker{texts: strings.Split(texts, "|")}, logs: logs, announced: a.newAnnouncements(), reported: a.newReports()}
+		return &auditSide{runner: &speaker{texts: strings.Split(texts, "|")}, logs: logs, announced: a.newAnnouncements(),
+			reported: a.newReports()}
 	}
 	a.onHead, a.onBase = side(head, "audit-head"), side(base, "audit-base")
 	a.began = time.Now()
@@ -76,14 +77,20 @@ func TestAuditOutcome(t *testing.T) {
 		{"it fails on base", "", "!a thing", plan.AuditWrong, "it passes; on base: it fails: exit code 1"},
 		{"another failure", "!one", "!two", plan.AuditWrong, `says something else on base: "one" is missing there`},
 		{"it says more", "one\ntwo", "one", plan.AuditWrong, `says something else on base: "two" is missing there`},
-		{"it says less", "one", "one\ntwo", plan.AuditWrong, "says something else on base: it says more there (2 lines instead of 1)"},
-		{"another number", "made 4 things", "made 3 things", plan.AuditWrong, `says something else on base: a number differs there, in "made 4 things"`},
+		{"it says less", "one", "one\ntwo", plan.AuditWrong,
+			"says something else on base: it says more there (2 lines instead of 1)"},
+		{"another number", "made 4 things", "made 3 things", plan.AuditWrong,
+			`says something else on base: a number differs there, in "made 4 things"`},
 		{"a number that differs on base", "took 4 s|took 6 s", "took 3 s|took 5 s", plan.AuditRight, ""},
-		{"a number that always differs on head", "took 4 s|took 6 s", "took 3 s", plan.AuditWrong, `says something else on base: a number differs there, in "took 4 s"`},
-		{"an effect", "INFO ['create_user', 'x']", "", plan.AuditWrong, `says something else on base: "INFO ['create_user', 'x']" is missing there`},
-		{"an effect on base", "", "INFO ['create_user', 'x']", plan.AuditWrong, "says something else on base: it says more there (1 lines instead of 0)"},
+		{"a number that always differs on head", "took 4 s|took 6 s", "took 3 s", plan.AuditWrong,
+			`says something else on base: a number differs there, in "took 4 s"`},
+		{"an effect", "INFO ['create_user', 'x']", "", plan.AuditWrong,
+			`says something else on base: "INFO ['create_user', 'x']" is missing there`},
+		{"an effect on base", "", "INFO ['create_user', 'x']", plan.AuditWrong,
+			"says something else on base: it says more there (1 lines instead of 0)"},
 		{"other INFO", "INFO hello", "INFO bye", plan.AuditRight, ""},
-		{"a flake on head", "!x|", "", plan.AuditUnclear, "it differs from base in one of two runs: it fails: exit code 1; on base: it passes"},
+		{"a flake on head", "!x|", "", plan.AuditUnclear,
+			"it differs from base in one of two runs: it fails: exit code 1; on base: it passes"},
 		{"a flake on base", "", "!x|", plan.AuditUnclear, "runs on base end in different ways"},
 		{"a failure that base has now and then", "!x", "!y|!x|!y", plan.AuditRight, ""},
 		{"slow", "slow", "slow", plan.AuditUnclear, "it says nothing: timed out after 20m0s; on base: timed out after 20m0s"},
@@ -94,7 +101,8 @@ func TestAuditOutcome(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				got := audited(t, 10*time.Hour, false, c.head, c.base)
-				if got.Outcome != c.want || c.finding != "" && got.Finding != c.finding || got.Outcome == plan.AuditRight && got.Finding != "" {
+				if got.Outcome != c.want || c.finding != "" && got.Finding != c.finding ||
+					got.Outcome == plan.AuditRight && got.Finding != "" {
 					t.Errorf("got %s: %s\nwant %s: %s", got.Outcome, got.Finding, c.want, c.finding)
 				}
 				if got.Rung != plan.RungState || got.Seconds <= 0 || (got.Outcome == plan.AuditRight) != (len(got.Logs) == 0) {
@@ -115,9 +123,11 @@ func TestAuditOfEarlierRuns(t *testing.T) {
 		{"it passes", "one", "two", plan.AuditRight, ""},
 		{"it passes and base fails", "one", "!two", plan.AuditRight, ""},
 		{"it fails", "!one", "", plan.AuditWrong, "it fails: exit code 1; on base: it passes"},
-		{"it fails otherwise than base", "!one", "!two", plan.AuditWrong, `says something else on base: "one" is missing there`},
+		{"it fails otherwise than base", "!one", "!two", plan.AuditWrong,
+			`says something else on base: "one" is missing there`},
 		{"it fails as on base", "!one", "!one", plan.AuditUnclear, "it no longer passes, on base neither: exit code 1"},
-		{"it fails once", "!one|", "", plan.AuditUnclear, "it differs from base in one of two runs: it fails: exit code 1; on base: it passes"},
+		{"it fails once", "!one|", "", plan.AuditUnclear,
+			"it differs from base in one of two runs: it fails: exit code 1; on base: it passes"},
 		{"the data are wrong", "config", "", plan.AuditWrong, "it fails: no such program; on base: it passes"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -229,7 +239,8 @@ func TestAuditYears(t *testing.T) {
 				held++
 			}
 		}
-		_, _ = fmt.Fprintf(t.Output(), "%.2f %% wrong: the bound holds in %d of %d years; %d of %d wrong skips found\n", share*100, held, years, found, planted)
+		_, _ = fmt.Fprintf(t.Output(), "%.2f %% wrong: the bound holds in %d of %d years; %d of %d wrong skips found\n",
+			share*100, held, years, found, planted)
 		if held < 930 {
 			t.Errorf("%v wrong: the bound holds in %d of %d years", share, held, years)
 		}

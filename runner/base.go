@@ -36,7 +36,8 @@ const (
 func (r *run) comparedLogs(name string) (wrapper.LogFolder, error) {
 	dir := filepath.Join(r.opts.Logs, name)
 	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
-		return wrapper.LogFolder{}, cli.Invalid(fmt.Errorf("tasks cannot run on base: %q is not a folder; remove it", filepath.ToSlash(dir)))
+		return wrapper.LogFolder{}, cli.Invalid(fmt.Errorf("tasks cannot run on base: %q is not a folder; remove it",
+			filepath.ToSlash(dir)))
 	}
 	return wrapper.LogFolder{Dir: dir, Prefix: path.Join(filepath.Base(r.opts.Logs), name)}, nil
 }
@@ -46,7 +47,8 @@ func (r *run) comparedLogs(name string) (wrapper.LogFolder, error) {
 // a log and the log ends with the result's tail. If it ends otherwise, another run has
 // written the file.
 func (r *run) evidence(t plan.Task, result plan.Result, logs wrapper.LogFolder, handedOut []string) baseline.Run {
-	out := baseline.Run{Result: result, HandedOut: append(handedOut, r.Base.SHA256(), r.Head.SHA256(), bundle.Apart(r.Base, r.Base).SHA256())}
+	out := baseline.Run{Result: result, HandedOut: append(handedOut, r.Base.SHA256(), r.Head.SHA256(),
+		bundle.Apart(r.Base, r.Base).SHA256())}
 	if n := len(result.Spans); n > 0 && !r.began.IsZero() {
 		seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 		out.Began, out.Ended = r.began.Add(seconds(result.Spans[n-1].Started)), r.began.Add(seconds(result.Spans[n-1].End()))
@@ -99,8 +101,11 @@ func (r *run) knownOnBase(failures []*failure) ([]*failure, error) {
 	}
 	var out []*failure
 	for _, f := range failures {
-		isDefined := slices.ContainsFunc(definitions, func(d integration.Definition) bool { return d.Name == f.task.Integration && d.Check != nil })
-		if !isDefined || r.Settings.For(f.task.Integration).NoBaseline || f.task.Shard != "" && !mentionsShard(r.Base, f.task.Shard) {
+		isDefined := slices.ContainsFunc(definitions, func(d integration.Definition) bool {
+			return d.Name == f.task.Integration && d.Check != nil
+		})
+		if !isDefined || r.Settings.For(f.task.Integration).NoBaseline ||
+			f.task.Shard != "" && !mentionsShard(r.Base, f.task.Shard) {
 			continue
 		}
 		if why := r.whyNotOnBase(f.task); why != "" {

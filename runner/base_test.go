@@ -31,7 +31,9 @@ func TestTasksOnBase(t *testing.T) {
 		{"an integration that base does not define", plan.Task{Integration: "new"}, failed, "[]"},
 		{"the data is wrong", plan.Task{Integration: "price-tags"}, config, "[]"},
 		{"no result", plan.Task{Integration: "price-tags"}, plan.Result{}, "[]"},
-		{"it may leave something out", plan.Task{Integration: "price-tags", When: []string{"state", "early_exit", "check_only_affected_shards"}}, failed, "[[state]]"},
+		{"it may leave something out",
+			plan.Task{Integration: "price-tags", When: []string{"state", "early_exit", "check_only_affected_shards"}}, failed,
+			"[[state]]"},
 	} {
 		c.task.ID, c.result.Task = "a", "a"
 		r := &run{Input: Input{Base: base, Settings: &settings.Settings{}}}

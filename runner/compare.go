@@ -34,12 +34,14 @@ type comparison struct {
 
 // compareEffects compares the effects of tasks that passed with those on base, in place, as
 // the settings ask. It returns warnings.
-func (r *run) compareEffects(ctx context.Context, notes io.Writer, opts wrapper.RunOptions, results []plan.Result) []string {
+func (r *run) compareEffects(ctx context.Context, notes io.Writer, opts wrapper.RunOptions,
+	results []plan.Result) []string {
 	policy := r.Settings.EffectPolicy()
 	if !policy.Compare {
 		return nil
 	}
-	c := &comparison{run: r, opts: opts, defined: map[string]bool{}, contents: r.contentsOfBase(), known: pending.NewStore(r.State).Snapshot(time.Now())}
+	c := &comparison{run: r, opts: opts, defined: map[string]bool{}, contents: r.contentsOfBase(),
+		known: pending.NewStore(r.State).Snapshot(time.Now())}
 	definitions, err := integration.List(r.Base, r.Settings)
 	for _, d := range definitions {
 		c.defined[d.Name] = true
@@ -88,7 +90,8 @@ func (c *comparison) withoutRuns(ctx context.Context, results []plan.Result, err
 		case why != "":
 			result.Effects = effects.Uncompared(result.Effects, why)
 		case !c.defined[t.Integration] || t.Shard != "" && !mentionsShard(c.Base, t.Shard):
-			result.Effects = effects.Compare(result.Effects, &plan.Effects{}) // base does not have it, so it announces nothing there
+			// base does not have it, so it announces nothing there
+			result.Effects = effects.Compare(result.Effects, &plan.Effects{})
 		default:
 			if onBase, ok := c.recall(ctx, t, it); ok {
 				result.Effects = c.compared(t, result.Effects, onBase)
@@ -174,7 +177,8 @@ func (c *comparison) runOnBase(ctx context.Context, left []uncompared) ([]plan.R
 		return nil, began, err
 	}
 	opts := c.opts
-	opts.Logs, opts.Finish, opts.Observe, opts.Settle, opts.FailFast, opts.Before = logs, announced.finish, nil, nil, false, nil
+	opts.Logs, opts.Finish, opts.Observe, opts.Settle, opts.FailFast, opts.Before = logs, announced.finish, nil, nil,
+		false, nil
 	results, err := wrapper.Run(ctx, tasks, runner, opts)
 	return results, began, err
 }
@@ -193,13 +197,15 @@ func (c *comparison) compared(t plan.Task, head, base *plan.Effects) *plan.Effec
 // change: its command is known entirely, and head changes nothing of it.
 func (c *comparison) isRememberable(t plan.Task) bool {
 	d, ok := c.Plan.Decision(t.Integration)
-	return ok && c.State != nil && c.contents != "" && !t.Native && t.Command != "" && len(settings.EnvPlaceholderNames(t.Argv...)) == 0 &&
+	return ok && c.State != nil && c.contents != "" && !t.Native && t.Command != "" &&
+		len(settings.EnvPlaceholderNames(t.Argv...)) == 0 &&
 		len(d.Evidence.Edited)+len(d.Evidence.Doubts) == 0
 }
 
 // runOf describes a run of a task on base.
 func (c *comparison) runOf(t plan.Task, e *plan.Effects, began time.Time) pending.Run {
-	return pending.Run{Task: t, Base: c.contents, Rules: c.Settings.For(t.Integration).EffectsDigest(), Began: began, Effects: e}
+	return pending.Run{Task: t, Base: c.contents, Rules: c.Settings.For(t.Integration).EffectsDigest(), Began: began,
+		Effects: e}
 }
 
 // recall returns what a task announced on base not long ago, if that is remembered.

@@ -21,7 +21,8 @@ func comparing(t *testing.T, opts Options, decisions []plan.Decision, tasks ...p
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\neffects: {use: [terraform], compare: base}\nintegrations: {never: {baseline: none}, blind: {effects: none}}\n"))
+	rules, err := settings.Read("prcheck.yaml",
+		[]byte("version: 1\neffects: {use: [terraform], compare: base}\nintegrations: {never: {baseline: none}, blind: {effects: none}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,8 +30,10 @@ func comparing(t *testing.T, opts Options, decisions []plan.Decision, tasks ...p
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &run{Input: Input{Plan: &plan.Plan{Tasks: tasks, Integrations: decisions}, Base: base, Head: base, Settings: rules, State: folder}, opts: opts}
-	return &comparison{run: r, defined: map[string]bool{"price-tags": true}, contents: "base", known: pending.NewStore(folder).Snapshot(time.Now())}
+	r := &run{Input: Input{Plan: &plan.Plan{Tasks: tasks, Integrations: decisions}, Base: base, Head: base,
+		Settings: rules, State: folder}, opts: opts}
+	return &comparison{run: r, defined: map[string]bool{"price-tags": true}, contents: "base",
+		known: pending.NewStore(folder).Snapshot(time.Now())}
 }
 
 // Without a run on base it is known that base does not announce what it does not have.
@@ -47,13 +50,18 @@ func TestEffectsWithoutRunOnBase(t *testing.T) {
 	}{
 		"on base":         {task: plan.Task{Integration: "price-tags"}, effects: found(), want: "left"},
 		"a shard on base": {task: plan.Task{Integration: "price-tags", Shard: "harbor"}, effects: found(), want: "left"},
-		"a new shard":     {task: plan.Task{Integration: "price-tags", Shard: "moon"}, effects: found(), want: "delete x new"},
-		"new":             {task: plan.Task{Integration: "new"}, effects: found(), want: "delete x new"},
-		"baseline: none":  {task: plan.Task{Integration: "never"}, effects: found(), want: "delete x ; the settings say that it never runs on base (baseline: none)"},
-		"--no-baseline":   {task: plan.Task{Integration: "price-tags"}, opts: Options{NoBaseline: true}, effects: found(), want: "delete x ; nothing runs on base (--no-baseline)"},
-		"a broken base":   {task: plan.Task{Integration: "price-tags"}, err: errors.New("x"), effects: found(), want: "delete x ; the integrations of base cannot be read"},
-		"unknown":         {task: plan.Task{Integration: "price-tags"}, effects: effects.Unknown("the task failed"), want: "unknown: the task failed"},
-		"nobody looked":   {task: plan.Task{Integration: "blind"}, want: "nothing"},
+		"a new shard": {task: plan.Task{Integration: "price-tags", Shard: "moon"}, effects: found(),
+			want: "delete x new"},
+		"new": {task: plan.Task{Integration: "new"}, effects: found(), want: "delete x new"},
+		"baseline: none": {task: plan.Task{Integration: "never"}, effects: found(),
+			want: "delete x ; the settings say that it never runs on base (baseline: none)"},
+		"--no-baseline": {task: plan.Task{Integration: "price-tags"}, opts: Options{NoBaseline: true}, effects: found(),
+			want: "delete x ; nothing runs on base (--no-baseline)"},
+		"a broken base": {task: plan.Task{Integration: "price-tags"}, err: errors.New("x"), effects: found(),
+			want: "delete x ; the integrations of base cannot be read"},
+		"unknown": {task: plan.Task{Integration: "price-tags"}, effects: effects.Unknown("the task failed"),
+			want: "unknown: the task failed"},
+		"nobody looked": {task: plan.Task{Integration: "blind"}, want: "nothing"},
 	} {
 		results := []plan.Result{{Status: plan.Passed, Effects: c.effects}}
 		left := comparing(t, c.opts, nil, c.task).withoutRuns(t.Context(), results, c.err)
@@ -65,7 +73,8 @@ func TestEffectsWithoutRunOnBase(t *testing.T) {
 		case e.Unknown != "":
 			got = "unknown: " + e.Unknown
 		default:
-			got = strings.TrimSuffix(string(e.Items[0].Kind)+" "+e.Items[0].Subject+" "+string(e.Items[0].Since)+"; "+e.Uncompared, "; ")
+			got = strings.TrimSuffix(string(e.Items[0].Kind)+" "+e.Items[0].Subject+" "+string(e.Items[0].Since)+"; "+
+				e.Uncompared, "; ")
 		}
 		if got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
@@ -76,10 +85,12 @@ func TestEffectsWithoutRunOnBase(t *testing.T) {
 // A task that may leave out work on head does not say what is gone.
 func TestNothingIsGoneThatHeadMayLeaveOut(t *testing.T) {
 	c := comparing(t, Options{}, nil)
-	base := &plan.Effects{Items: []plan.Effect{{Kind: plan.EffectDelete, Subject: "x"}, {Kind: plan.EffectDelete, Subject: "y"}}}
+	base := &plan.Effects{Items: []plan.Effect{{Kind: plan.EffectDelete, Subject: "x"},
+		{Kind: plan.EffectDelete, Subject: "y"}}}
 	head := &plan.Effects{Items: base.Items[:1]}
 	for want, task := range map[int]plan.Task{2: {}, 1: {When: []string{string(settings.EarlyExit)}}} {
-		if got := c.compared(task, head, base); len(got.Items) != want || got.Items[0].Since != plan.SinceBase || !got.Compared {
+		if got := c.compared(task, head, base); len(got.Items) != want || got.Items[0].Since != plan.SinceBase ||
+			!got.Compared {
 			t.Errorf("with the conditions %v: got %+v", task.When, got)
 		}
 	}

@@ -22,12 +22,14 @@ type failure struct {
 
 // rerunOnBase runs failed tasks on base and compares each failure with the run there.
 // Tasks that base does not know are left out.
-func (s *settlement) rerunOnBase(ctx context.Context, notes io.Writer, opts wrapper.RunOptions, failures []*failure) error {
+func (s *settlement) rerunOnBase(ctx context.Context, notes io.Writer, opts wrapper.RunOptions,
+	failures []*failure) error {
 	failures, err := s.knownOnBase(failures)
 	if len(failures) == 0 || err != nil {
 		return err
 	}
-	say(notes, "%s; running %s on base, for at most %s", tasksFailed(len(failures)), pronoun(len(failures)), s.timeLeft.Round(time.Second))
+	say(notes, "%s; running %s on base, for at most %s", tasksFailed(len(failures)), pronoun(len(failures)),
+		s.timeLeft.Round(time.Second))
 	if err := s.runOnBase(ctx, opts, failures); err != nil {
 		return err
 	}
@@ -79,7 +81,8 @@ func (s *settlement) runAlike(ctx context.Context, opts wrapper.RunOptions, fail
 }
 
 // runAgain runs failed tasks without the conditions under which they may leave out work.
-func (s *settlement) runAgain(ctx context.Context, opts wrapper.RunOptions, logs wrapper.LogFolder, runner wrapper.Runner, failures []*failure) ([]baseline.Run, error) {
+func (s *settlement) runAgain(ctx context.Context, opts wrapper.RunOptions, logs wrapper.LogFolder,
+	runner wrapper.Runner, failures []*failure) ([]baseline.Run, error) {
 	var tasks []plan.Task
 	for _, f := range failures {
 		tasks = append(tasks, withoutOmissions(f.task))
@@ -117,7 +120,8 @@ func (s *settlement) compare(ctx context.Context, notes io.Writer, opts wrapper.
 		if len(unclear) == 0 || ctx.Err() != nil || err != nil {
 			break
 		}
-		say(notes, "%s almost as on base; running %s there once more to see what differs each time", tasksFailed(len(unclear)), pronoun(len(unclear)))
+		say(notes, "%s almost as on base; running %s there once more to see what differs each time",
+			tasksFailed(len(unclear)), pronoun(len(unclear)))
 		err = s.runOnBase(ctx, opts, unclear)
 		failures = unclear
 	}
@@ -145,7 +149,8 @@ func (s *settlement) compareOnce(f *failure) baseline.Comparison {
 		if again.OK() {
 			why = "it passes"
 		}
-		return baseline.Comparison{Finding: "not comparable with base: started as on base, it ends in another way on head: " + why}
+		return baseline.Comparison{Finding: "not comparable with base: started as on base, it ends in another way on head: " +
+			why}
 	}
 	return baseline.Compare(f.task, *f.alike, f.base...)
 }
@@ -159,7 +164,8 @@ func (s *settlement) note(f *failure, c baseline.Comparison, cause error) (uncle
 	if isCanceled && cause != nil {
 		c = baseline.Comparison{Finding: "not comparable with base: " + cause.Error()}
 	}
-	found := &plan.Baseline{Finding: c.Finding, Seconds: last.Seconds, Log: f.base[0].Result.Log, Lines: c.Lines, LeftOut: c.LeftOut}
+	found := &plan.Baseline{Finding: c.Finding, Seconds: last.Seconds, Log: f.base[0].Result.Log, Lines: c.Lines,
+		LeftOut: c.LeftOut}
 	if f.alike != nil {
 		found.Seconds += f.alike.Result.Seconds
 		found.MoreLogs = append(found.MoreLogs, f.alike.Result.Log)

@@ -89,7 +89,8 @@ func (r *run) withReads(runs []dependence.Run, ids map[string]files.ID) []depend
 		runs[i].Read = string(ids[runs[i].Task])
 		d, _ := r.Plan.Decision(runs[i].Integration)
 		t, _ := r.Plan.Task(runs[i].Task)
-		if found, ok := r.read.of(t.ID); ok && len(d.Evidence.Edited) == 0 && !r.isPrepared(t) { // else they are those of head's program, or not all
+		// else they are those of head's program, or not all
+		if found, ok := r.read.of(t.ID); ok && len(d.Evidence.Edited) == 0 && !r.isPrepared(t) {
 			runs[i].Beyond.Files = found.list.Paths()
 		}
 	}
@@ -112,7 +113,9 @@ func (r *run) refutedPromises() []string {
 		})
 		if i >= 0 {
 			told[t.Integration] = true
-			out = append(out, fmt.Sprintf("%q uses files of the repository, although its settings say programs: none: it opened %q", t.Integration, found.used[i]))
+			out = append(out,
+				fmt.Sprintf("%q uses files of the repository, although its settings say programs: none: it opened %q",
+					t.Integration, found.used[i]))
 		}
 	}
 	return out

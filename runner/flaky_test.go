@@ -60,7 +60,8 @@ type change struct {
 
 func newChange(t *testing.T, words ...string) *change {
 	t.Helper()
-	c := &change{t: t, native: &scripted{name: "price-tags", words: words}, journal: filepath.Join(t.TempDir(), "results.jsonl")}
+	c := &change{t: t, native: &scripted{name: "price-tags", words: words},
+		journal: filepath.Join(t.TempDir(), "results.jsonl")}
 	base, err := bundle.Open("../testdata/shop/base.json", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +74,8 @@ func newChange(t *testing.T, words ...string) *change {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planner.Make(t.Context(), planner.Input{Base: base, Head: head, Settings: rules, Natives: []integration.DryRunner{c.native}})
+	p, err := planner.Make(t.Context(), planner.Input{Base: base, Head: head, Settings: rules,
+		Natives: []integration.DryRunner{c.native}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +87,8 @@ func newChange(t *testing.T, words ...string) *change {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.in = runner.Input{Plan: p, Base: base, Head: head, Settings: rules, Natives: []integration.DryRunner{c.native}, State: remembered}
+	c.in = runner.Input{Plan: p, Base: base, Head: head, Settings: rules, Natives: []integration.DryRunner{c.native},
+		State: remembered}
 	return c
 }
 
@@ -190,7 +193,8 @@ func TestLastAttempt(t *testing.T) {
 		t.Errorf("it is said %q, want %q", notes, want)
 	}
 	raw, err := os.ReadFile(c.journal)
-	if n := strings.Count(string(raw), `"task":"price-tags"`); err != nil || n != 2 { // before the last attempt, and after it
+	// before the last attempt, and after it
+	if n := strings.Count(string(raw), `"task":"price-tags"`); err != nil || n != 2 {
 		t.Errorf("the journal has %d results: %s, %v", n, raw, err)
 	}
 	for range 2 {

@@ -24,7 +24,8 @@ func TestForecast(t *testing.T) {
 	if f == nil || f.P50 < 30 || f.P90 <= f.P50 || f.Took <= 0 || f.Took > 60 {
 		t.Fatalf("got %+v", f)
 	}
-	if text := shown.String(); !strings.HasPrefix(text, "1 task, about ") || !strings.Contains(text, ", nine times of ten within ") {
+	if text := shown.String(); !strings.HasPrefix(text, "1 task, about ") ||
+		!strings.Contains(text, ", nine times of ten within ") {
 		t.Errorf("shown was %q", text)
 	}
 	if again, _ := c.runAll(runner.Options{Resume: true}); again.Forecast != nil {

@@ -50,7 +50,8 @@ func speak(t *testing.T, says func(onHead bool, run int, report func(integration
 }
 
 func finding(severity plan.Severity, message string) integration.Remark {
-	return integration.Remark{Finding: plan.Finding{Severity: severity, Message: message, Place: plan.Place{File: "/products/lamp.yml"}}}
+	return integration.Remark{Finding: plan.Finding{Severity: severity, Message: message,
+		Place: plan.Place{File: "/products/lamp.yml"}}}
 }
 
 // messages returns findings in short.
@@ -80,7 +81,8 @@ func TestFindingsOfLastAttempt(t *testing.T) {
 	first, _ := c.run(runner.Options{})
 	expect(t, "the first run", first, "passed after 2, flaky: 1 of 2")
 	again, _ := c.run(runner.Options{Resume: true})
-	if messages(first) != want || messages(again) != want || s.ran[true] != 2 || first.Findings[0].File != "/products/lamp.yml" {
+	if messages(first) != want || messages(again) != want || s.ran[true] != 2 ||
+		first.Findings[0].File != "/products/lamp.yml" {
 		t.Errorf("got %q, resumed %q", messages(first), messages(again))
 	}
 }
@@ -94,7 +96,8 @@ func TestFindingFailsTask(t *testing.T) {
 		return nil
 	})
 	r, _ := c.run(runner.Options{})
-	if r.Status != plan.Failed || r.Class != plan.ClassConfig || r.Reason != "/products/lamp.yml: a" || messages(r) != "error a, warning b" || s.ran[true] != 1 || s.ran[false] != 0 {
+	if r.Status != plan.Failed || r.Class != plan.ClassConfig || r.Reason != "/products/lamp.yml: a" ||
+		messages(r) != "error a, warning b" || s.ran[true] != 1 || s.ran[false] != 0 {
 		t.Errorf("got %+v after %v", r, s.ran)
 	}
 	if r.Effects == nil || r.Effects.Unknown != "the task failed" {
@@ -105,17 +108,23 @@ func TestFindingFailsTask(t *testing.T) {
 // Findings on base never replace those on head. A failure is the same on base only if all
 // findings that fail the task are there as well.
 func TestFindingsOfFailureOnBase(t *testing.T) {
-	down := integration.Remark{Finding: plan.Finding{Code: "UNREACHABLE", Severity: plan.SeverityError, Message: "harbor is down"}}
-	refused := integration.Remark{Finding: plan.Finding{Code: "TOO_MANY_DELETES", Severity: plan.SeverityError, Message: "9 of 10"}}
+	down := integration.Remark{Finding: plan.Finding{Code: "UNREACHABLE", Severity: plan.SeverityError,
+		Message: "harbor is down"}}
+	refused := integration.Remark{Finding: plan.Finding{Code: "TOO_MANY_DELETES", Severity: plan.SeverityError,
+		Message: "9 of 10"}}
 	for name, test := range map[string]struct {
 		onHead, onBase []integration.Remark
 		class          plan.Class
 		want           string
 	}{
-		"the same":            {[]integration.Remark{down}, []integration.Remark{down}, plan.ClassBaseline, "error harbor is down (old)"},
-		"a warning on head":   {[]integration.Remark{down, finding(plan.SeverityWarning, "new")}, []integration.Remark{down}, plan.ClassBaseline, "warning new, error harbor is down (old)"},
-		"a warning on base":   {[]integration.Remark{down}, []integration.Remark{down, finding(plan.SeverityWarning, "gone")}, plan.ClassBaseline, "error harbor is down (old)"},
-		"refused on head":     {[]integration.Remark{down, refused}, []integration.Remark{down}, plan.ClassTask, "error 9 of 10, error harbor is down"},
+		"the same": {[]integration.Remark{down}, []integration.Remark{down}, plan.ClassBaseline,
+			"error harbor is down (old)"},
+		"a warning on head": {[]integration.Remark{down, finding(plan.SeverityWarning, "new")}, []integration.Remark{down},
+			plan.ClassBaseline, "warning new, error harbor is down (old)"},
+		"a warning on base": {[]integration.Remark{down}, []integration.Remark{down, finding(plan.SeverityWarning, "gone")},
+			plan.ClassBaseline, "error harbor is down (old)"},
+		"refused on head": {[]integration.Remark{down, refused}, []integration.Remark{down}, plan.ClassTask,
+			"error 9 of 10, error harbor is down"},
 		"nothing on base":     {[]integration.Remark{down}, nil, plan.ClassTask, "error harbor is down"},
 		"nothing on any side": {nil, nil, plan.ClassBaseline, ""},
 	} {
@@ -127,7 +136,8 @@ func TestFindingsOfFailureOnBase(t *testing.T) {
 				return errors.New("ERROR: harbor is down, and 9 of 10 cannot be told")
 			})
 			r, _ := c.run(runner.Options{})
-			if r.Status != plan.Failed || r.Class != test.class || !slices.Equal(strings.Split(messages(r), ", "), strings.Split(test.want, ", ")) {
+			if r.Status != plan.Failed || r.Class != test.class || !slices.Equal(strings.Split(messages(r), ", "),
+				strings.Split(test.want, ", ")) {
 				t.Errorf("got %s, %q, %+v, want %s, %q", r.Class, messages(r), r.Baseline, test.class, test.want)
 			}
 		})
@@ -147,14 +157,17 @@ func TestEffectsOfNatives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planner.Make(t.Context(), planner.Input{Base: c.in.Base, Head: c.in.Head, Settings: rules, Natives: c.in.Natives})
+	p, err := planner.Make(t.Context(), planner.Input{Base: c.in.Base, Head: c.in.Head, Settings: rules,
+		Natives: c.in.Natives})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Tasks = p.Tasks[:1]
 	c.in.Settings, c.in.Plan = rules, p
 	r, _ := c.run(runner.Options{})
-	if got := fmt.Sprintf("%s %+v", r.Status, *r.Effects); got != "passed {Unknown: Items:[{Kind:delete Subject:a shelf Digest: Since:pending Times:0 Known:{How: Why:}} {Kind:create Subject:a lamp Digest: Since:new Times:0 Known:{How: Why:}}] Beyond:map[] Compared:true Uncompared: Unlooked:[] Problems:[]}" {
+	if got := fmt.Sprintf("%s %+v", r.Status,
+		*r.Effects); got !=
+		"passed {Unknown: Items:[{Kind:delete Subject:a shelf Digest: Since:pending Times:0 Known:{How: Why:}} {Kind:create Subject:a lamp Digest: Since:new Times:0 Known:{How: Why:}}] Beyond:map[] Compared:true Uncompared: Unlooked:[] Problems:[]}" {
 		t.Errorf("got %s", got)
 	}
 }

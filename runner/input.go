@@ -37,7 +37,8 @@ type Input struct {
 	// Programs digests the files that a command may use; nil: none count.
 	Programs func(settings.Programs) (string, error)
 	Getenv   func(string) string // the environment; a task gets only the variables that exec.pass_env names; nil is empty
-	Environ  func() []string     // the whole environment as NAME=value, which is searched for secrets to mask; nil is empty
+	// the whole environment as NAME=value, which is searched for secrets to mask; nil is empty
+	Environ func() []string
 	// Connect returns, for each integration, what a native reads beside the data. Learn is told
 	// each secret before anybody gets it. Nil reads nothing; package natives/systems has all.
 	Connect func(rules *settings.Settings, learn func(secret string)) func(integration string) launch.Systems
@@ -139,7 +140,8 @@ func checkStartable(p *plan.Plan) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("none of the %d tasks can be started: %s; base's settings count, so merge exec.argv first, or give settings from outside of the repository with --config FILE",
+	return fmt.Errorf("none of the %d tasks can be started: %s; base's settings count, so merge exec.argv first, or "+
+		"give settings from outside of the repository with --config FILE",
 		len(p.Tasks), plan.Reason{Code: plan.CodeNoExec})
 }
 

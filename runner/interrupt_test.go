@@ -17,13 +17,16 @@ import (
 // An interrupted run ends at once even if the state does not answer, and it still writes
 // to the state what it knows until then.
 func TestInterruptedRun(t *testing.T) {
-	r, _ := oneTask(t, "limits: {till: {max: 1}}\nintegrations: {price-tags: {limits: [till]}, shop-window: {limits: [till]}}\n")
+	r, _ := oneTask(t,
+		"limits: {till: {max: 1}}\nintegrations: {price-tags: {limits: [till]}, shop-window: {limits: [till]}}\n")
 	in := r.Input
 	in.Plan = &plan.Plan{
 		Config: in.Settings.Digest(), Base: plan.Side{SHA256: in.Base.SHA256()}, Head: plan.Side{SHA256: in.Head.SHA256()},
 		Tasks: []plan.Task{
-			{ID: "a", Integration: "price-tags", Command: "sha256:c", Inputs: "sha256:i", Argv: []string{"true"}, Timeout: "1m", Order: 1},
-			{ID: "b", Integration: "shop-window", Command: "sha256:c", Inputs: "sha256:i", Argv: []string{"true"}, Timeout: "1m", Order: 2},
+			{ID: "a", Integration: "price-tags", Command: "sha256:c", Inputs: "sha256:i", Argv: []string{"true"}, Timeout: "1m",
+				Order: 1},
+			{ID: "b", Integration: "shop-window", Command: "sha256:c", Inputs: "sha256:i", Argv: []string{"true"}, Timeout: "1m",
+				Order: 2},
 		},
 	}
 	dir, err := state.Open(t.TempDir())
@@ -41,7 +44,8 @@ func TestInterruptedRun(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || out == nil || len(out.Results) != 2 {
 		t.Fatalf("got %+v, %v", out, err)
 	}
-	if a, b := out.Results[0].Status, out.Results[1].Status; a != plan.Passed || b != plan.Canceled || len(out.Warnings) > 0 {
+	if a, b := out.Results[0].Status, out.Results[1].Status; a != plan.Passed || b != plan.Canceled ||
+		len(out.Warnings) > 0 {
 		t.Errorf("got %s and %s, %q", a, b, out.Warnings)
 	}
 	if e := durations.NewStore(dir).Estimate(t.Context(), "price-tags", ""); e.Runs != 1 {

@@ -104,15 +104,18 @@ func (w *simulation) bundle(t *testing.T, sizes map[string]int, like *bundle.Bun
 	}
 	for i := range monthIntegrations {
 		file(fmt.Sprintf("/integrations/i%02d.yml", i), map[string]any{
-			"$schema": "/app-sre/integration-1.yml", "name": fmt.Sprintf("i%02d", i), "description": "x", "labels": map[string]any{},
-			"pr_check": map[string]any{"cmd": "x"}, "schemas": []string{"/app-sre/integration-1.yml", fmt.Sprintf("/m/s%02d-1.yml", i%monthSchemas)},
+			"$schema": "/app-sre/integration-1.yml", "name": fmt.Sprintf("i%02d", i), "description": "x",
+			"labels":   map[string]any{},
+			"pr_check": map[string]any{"cmd": "x"}, "schemas": []string{"/app-sre/integration-1.yml",
+				fmt.Sprintf("/m/s%02d-1.yml", i%monthSchemas)},
 		})
 	}
 	for path, size := range sizes {
 		file(path, map[string]any{"$schema": path[:6] + "-1.yml", "name": path[3:], "size": size})
 	}
 	raw, err := json.Marshal(map[string]any{
-		"data": data, "git_commit": "1", "git_commit_timestamp": "1", "resources": map[string]any{}, "schemas": map[string]any{},
+		"data": data, "git_commit": "1", "git_commit_timestamp": "1", "resources": map[string]any{},
+		"schemas": map[string]any{},
 		"graphql": map[string]any{"$schema": "/app-interface/graphql-schemas-1.yml", "confs": confs},
 	})
 	if err != nil {
@@ -139,7 +142,8 @@ func (w simulatedSide) Run(_ context.Context, task plan.Task, log io.Writer) err
 	if _, err := fmt.Sscanf(task.Integration, "i%d", &i); err != nil {
 		return err
 	}
-	now := fmt.Sprintf("2026-11-%02d %02d:%02d:%02d", 1+w.random.IntN(28), w.random.IntN(24), w.random.IntN(60), w.random.IntN(60))
+	now := fmt.Sprintf("2026-11-%02d %02d:%02d:%02d", 1+w.random.IntN(28), w.random.IntN(24), w.random.IntN(60),
+		w.random.IntN(60))
 	failed := false
 	say := func(level, format string, args ...any) {
 		failed = failed || level == "ERROR"
@@ -265,7 +269,8 @@ func TestMonth(t *testing.T) {
 // simulatedMonth simulates a month and returns counts of its events.
 func simulatedMonth(t *testing.T, nature bool) map[string]int {
 	t.Helper()
-	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\ntransient: ['409: Conflict: Data changed during execution']\nexec: {argv: [x, '{cmd}']}\n"))
+	rules, err := settings.Read("prcheck.yaml",
+		[]byte("version: 1\ntransient: ['409: Conflict: Data changed during execution']\nexec: {argv: [x, '{cmd}']}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +286,8 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 		fault := w.chance(faultRate)
 		sizes := w.change(fault)
 		head := w.bundle(t, sizes, base)
-		p, err := planner.Make(t.Context(), planner.Input{Base: base, Head: head, Settings: rules, ReadQuery: func(string) ([]byte, error) { return nil, fs.ErrNotExist }})
+		p, err := planner.Make(t.Context(), planner.Input{Base: base, Head: head, Settings: rules,
+			ReadQuery: func(string) ([]byte, error) { return nil, fs.ErrNotExist }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +326,8 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 }
 
 // simulate runs the tasks on simulated sides. It does what execute does.
-func (r *run) simulate(t *testing.T, head, base wrapper.Runner, isFlaky func(context.Context, plan.Task) bool) (*plan.Results, map[string]baseline.Comparison) {
+func (r *run) simulate(t *testing.T, head, base wrapper.Runner, isFlaky func(context.Context,
+	plan.Task) bool) (*plan.Results, map[string]baseline.Comparison) {
 	t.Helper()
 	opts := wrapper.RunOptions{
 		Jobs: 1, Logs: wrapper.LogFolder{Dir: r.opts.Logs}, Transient: r.transientErrors,
@@ -340,7 +347,8 @@ func (r *run) simulate(t *testing.T, head, base wrapper.Runner, isFlaky func(con
 // countResults counts the results of one merge request. A repair is red if the task still
 // fails for another reason: it fails in another way than on base, which nobody can tell
 // from a fault that hides an error.
-func countResults(t *testing.T, count map[string]int, p *plan.Plan, out *plan.Results, guilty, mended []string, first map[string]bool) {
+func countResults(t *testing.T, count map[string]int, p *plan.Plan, out *plan.Results, guilty, mended []string,
+	first map[string]bool) {
 	t.Helper()
 	count["merge requests"]++
 	count["tasks"] += len(p.Tasks)

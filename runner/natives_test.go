@@ -66,7 +66,8 @@ const (
 )
 
 // runNatives plans and runs a change of the shop with natives for all integrations.
-func runNatives(t *testing.T, rules string, natives []integration.DryRunner, s state.Store, opts runner.Options) *plan.Results {
+func runNatives(t *testing.T, rules string, natives []integration.DryRunner, s state.Store,
+	opts runner.Options) *plan.Results {
 	t.Helper()
 	base, head := open("../testdata/shop/base.json"), open("../testdata/shop/head.json")
 	set, err := settings.Read("prcheck.yaml", []byte(rules))
@@ -104,7 +105,8 @@ func TestSecretsOfNatives(t *testing.T) {
 		_, _ = fmt.Fprintf(env.Log, "plain %s encoded %s quoted %s\n", secret, encoded, inJSON)
 		_, _ = fmt.Fprint(env.Log, "in two pieces ", secret[:7])
 		_, _ = fmt.Fprint(env.Log, secret[7:], "\n")
-		env.Report(integration.Remark{Finding: plan.Finding{Code: "LEAK", Severity: plan.SeverityWarning, Place: plan.Place{File: "/products/lamp.yml", Pointer: "/" + secret}, Message: "it is " + secret}})
+		env.Report(integration.Remark{Finding: plan.Finding{Code: "LEAK", Severity: plan.SeverityWarning,
+			Place: plan.Place{File: "/products/lamp.yml", Pointer: "/" + secret}, Message: "it is " + secret}})
 		env.Report(integration.Remark{Effect: &plan.Effect{Kind: plan.EffectCreate, Subject: "a login with " + secret}})
 		return nil
 	}
@@ -159,7 +161,8 @@ func TestSecretsOfNatives(t *testing.T) {
 				t.Errorf("%s shows %q:\n%.2000s", name, form, text)
 			}
 		}
-		if strings.Contains(name, "/logs/") && strings.Contains(text, "a word that is not secret\nplain *** encoded *** quoted \"***\"\nin two pieces ***\n") {
+		if strings.Contains(name, "/logs/") &&
+			strings.Contains(text, "a word that is not secret\nplain *** encoded *** quoted \"***\"\nin two pieces ***\n") {
 			logs++
 		}
 	}
@@ -167,7 +170,9 @@ func TestSecretsOfNatives(t *testing.T) {
 		t.Errorf("%d logs have what natives said, want at least %d: %v", logs, len(natives), written)
 	}
 	for _, r := range results.Results {
-		if r.Task == "price-tags" && (len(r.Findings) != 1 || r.Findings[0].Message != "it is ***" || r.Effects == nil || len(r.Effects.Items) != 1 || r.Effects.Items[0].Subject != "a login with ***") {
+		if r.Task == "price-tags" &&
+			(len(r.Findings) != 1 || r.Findings[0].Message != "it is ***" || r.Effects == nil || len(r.Effects.Items) != 1 ||
+				r.Effects.Items[0].Subject != "a login with ***") {
 			t.Errorf("price-tags: got findings %+v, effects %+v", r.Findings, r.Effects)
 		}
 		if r.Task == "shop-window" && !strings.Contains(r.Reason, "logging in with ***: refused") {
@@ -179,9 +184,12 @@ func TestSecretsOfNatives(t *testing.T) {
 // A task that ended before a native read a secret may have told it. The results do not.
 func TestSecretsLearnedLate(t *testing.T) {
 	late := talker{"shop-window", nothing}
-	natives := []integration.DryRunner{outspoken{}, late, talker{"supplier-orders", nothing}, talker{"warehouse-stock", nothing}}
-	results := runNatives(t, nativeSettings, natives, nil, runner.Options{Jobs: 1, Logs: t.TempDir(), NoBaseline: true}).Results
-	if r := results[0]; r.Reason != "it says ***" || r.Tail != "says ***" || len(results) != 4 || results[1].Spans[0].Started < r.Spans[0].End() {
+	natives := []integration.DryRunner{outspoken{}, late, talker{"supplier-orders", nothing},
+		talker{"warehouse-stock", nothing}}
+	results := runNatives(t, nativeSettings, natives, nil,
+		runner.Options{Jobs: 1, Logs: t.TempDir(), NoBaseline: true}).Results
+	if r := results[0]; r.Reason != "it says ***" || r.Tail != "says ***" || len(results) != 4 ||
+		results[1].Spans[0].Started < r.Spans[0].End() {
 		t.Errorf("got %+v", results)
 	}
 }
@@ -220,11 +228,13 @@ func TestStateOfNatives(t *testing.T) {
 		return fmt.Errorf("it remembers %q", raw)
 	}
 	var natives []integration.DryRunner
-	want := map[string]string{"price-tags": "of price-tags", "shop-window": "of shop-window", "supplier-orders": "", "warehouse-stock": ""}
+	want := map[string]string{"price-tags": "of price-tags", "shop-window": "of shop-window", "supplier-orders": "",
+		"warehouse-stock": ""}
 	for name := range want {
 		natives = append(natives, talker{name, look})
 	}
-	for _, r := range runNatives(t, nativeSettings, natives, s, runner.Options{Logs: t.TempDir(), NoBaseline: true}).Results {
+	for _, r := range runNatives(t, nativeSettings, natives, s,
+		runner.Options{Logs: t.TempDir(), NoBaseline: true}).Results {
 		if r.Reason != fmt.Sprintf("it remembers %q", want[r.Task]) {
 			t.Errorf("%s: got %q, want that it remembers %q", r.Task, r.Reason, want[r.Task])
 		}
@@ -235,8 +245,10 @@ func nothing(context.Context, integration.Environment, string) error { return ni
 
 // Without a source of secrets, a native that needs one fails because of the settings.
 func TestNativesWithoutSecrets(t *testing.T) {
-	natives := []integration.DryRunner{talker{"price-tags", nothing}, talker{"shop-window", nothing}, talker{"supplier-orders", nothing}, talker{"warehouse-stock", nothing}}
-	for _, r := range runNatives(t, "version: 1\n", natives, nil, runner.Options{Logs: t.TempDir(), NoBaseline: true}).Results {
+	natives := []integration.DryRunner{talker{"price-tags", nothing}, talker{"shop-window", nothing},
+		talker{"supplier-orders", nothing}, talker{"warehouse-stock", nothing}}
+	for _, r := range runNatives(t, "version: 1\n", natives, nil,
+		runner.Options{Logs: t.TempDir(), NoBaseline: true}).Results {
 		if r.OK() || r.Class != plan.ClassConfig || !strings.Contains(r.Reason, "nobody says where secrets are") {
 			t.Errorf("%s: got %+v", r.Task, r)
 		}

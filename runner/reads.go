@@ -41,7 +41,9 @@ func (r *readings) note(t plan.Task, at place.Place, rec reads.Record) (doubt st
 	if at.From != at.Root {
 		elsewhere := usedFiles(rec, at.From)
 		now.used = append(now.used, elsewhere...)
-		if i := slices.IndexFunc(elsewhere, func(name string) bool { return at.World == nil || !at.World.IsOther(name) }); i >= 0 {
+		if i := slices.IndexFunc(elsewhere, func(name string) bool {
+			return at.World == nil || !at.World.IsOther(name)
+		}); i >= 0 {
 			now.outside = elsewhere[i]
 		}
 	}
@@ -111,7 +113,8 @@ func (r *run) doubtUnrecorded(results []plan.Result) {
 		}
 		if name := changed(); name != "" {
 			results[i].Status, results[i].Class = plan.NotRun, plan.ClassEnvironment
-			results[i].Reason = fmt.Sprintf("its run counts for nothing: %q changed meanwhile, and nobody recorded what it reads; run it again", name)
+			results[i].Reason = fmt.Sprintf("its run counts for nothing: %q changed meanwhile, and nobody recorded what it "+
+				"reads; run it again", name)
 		}
 	}
 }
@@ -128,11 +131,14 @@ type undeclared struct {
 func (u undeclared) String() string {
 	switch {
 	case u.isNamed:
-		return fmt.Sprintf("on base it listed the folder of %q, which git does not have and only head's checkout has; environment: in the settings gives it to base", u.path)
+		return fmt.Sprintf("on base it listed the folder of %q, which git does not have and only head's checkout has; "+
+			"environment: in the settings gives it to base", u.path)
 	case u.onHead:
-		return fmt.Sprintf("on base it looked for %q, which git does not have and only head's checkout has; environment: in the settings gives it to base", u.path)
+		return fmt.Sprintf("on base it looked for %q, which git does not have and only head's checkout has; environment: "+
+			"in the settings gives it to base", u.path)
 	}
-	return fmt.Sprintf("on base it looked for %q, which git ignores, so that nobody knows whether base has it; environment: in the settings says that both sides have the same", u.path)
+	return fmt.Sprintf("on base it looked for %q, which git ignores, so that nobody knows whether base has it; "+
+		"environment: in the settings says that both sides have the same", u.path)
 }
 
 // findUndeclared returns a file that a run of a task on base could have needed, and that base has
@@ -223,9 +229,11 @@ func (r *run) whyNotAsOnBase(ctx context.Context, t plan.Task) string {
 	case onBase.outside != "":
 		return fmt.Sprintf("on base it opened %q in head's checkout, by its absolute path", onBase.outside)
 	case onBase.beside != "" && r.Places.OfJob:
-		return fmt.Sprintf("on base it opened %q in the folder of the settings, which the job may have made of head's files", onBase.beside)
+		return fmt.Sprintf("on base it opened %q in the folder of the settings, which the job may have made of head's files",
+			onBase.beside)
 	case (!ok || onBase.why != "") && r.Places.MayBeOfHead() && r.usesFiles(t):
-		return "whether it uses files in the folder of the settings, which the job may have made of head's files, is not known"
+		return "whether it uses files in the folder of the settings, which the job may have made of head's files, is " +
+			"not known"
 	}
 	switch found, why := r.findUndeclared(ctx, t); {
 	case found != nil:

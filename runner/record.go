@@ -39,8 +39,10 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 	r := &run{Input: in, masker: masker, canRecord: func() bool { return true }}
 	r.Plan = &plan.Plan{Tasks: tasks}
 	start := launch.Equipment{
-		Base: in.Base, Head: in.Head, Settings: in.Settings, Place: r.placeOnHead, IsRecorded: r.isRecorded, Read: r.read.note,
-		Natives: in.Natives, Systems: in.Connect(in.Settings, func(secret string) { masker.Add(secret) }), State: in.State, Observe: recorder.StartAttempt, Getenv: in.Getenv, Environ: in.Environ,
+		Base: in.Base, Head: in.Head, Settings: in.Settings, Place: r.placeOnHead, IsRecorded: r.isRecorded,
+		Read:    r.read.note,
+		Natives: in.Natives, Systems: in.Connect(in.Settings, func(secret string) { masker.Add(secret) }), State: in.State,
+		Observe: recorder.StartAttempt, Getenv: in.Getenv, Environ: in.Environ,
 	}
 	masker.Add(start.Secrets(tasks)...)
 	recorder.Mask = masker.Text
@@ -63,7 +65,8 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 	for _, err := range errs {
 		warnings = append(warnings, err.Error())
 	}
-	warnings = append(warnings, recorder.CheckAndSave(ctx, trace.NewStore(in.State), &plan.Plan{Tasks: tasks}, results, in.Settings, now)...)
+	warnings = append(warnings, recorder.CheckAndSave(ctx, trace.NewStore(in.State), &plan.Plan{Tasks: tasks}, results,
+		in.Settings, now)...)
 	definitions, err := integration.List(in.Base, in.Settings)
 	if err != nil {
 		return Recorded{}, err
@@ -71,7 +74,8 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 	if !results[0].OK() {
 		return Recorded{results[0], recorder.LastTrace(task, now), warnings}, nil
 	}
-	if err := dependence.NewStore(in.State).Add(ctx, r.withReads(recorder.Dependences(tasks, results, definitions, now), ids)); err != nil {
+	if err := dependence.NewStore(in.State).Add(ctx, r.withReads(recorder.Dependences(tasks, results, definitions, now),
+		ids)); err != nil {
 		warnings = append(warnings, err.Error())
 	}
 	return Recorded{results[0], recorder.LastTrace(task, now), warnings}, nil

@@ -50,8 +50,10 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 	ids, errs := r.readIDs(ctx, out.Results)
 	warn(errors.Join(errs...))
 	r.recording.Files = func(task string) files.ID { return ids[task] }
-	out.Warnings = append(out.Warnings, r.recording.CheckAndSave(ctx, trace.NewStore(r.State), r.Plan, out.Results, r.Settings, now)...)
-	warn(dependence.NewStore(r.State).Add(ctx, r.withReads(r.recording.Dependences(r.Plan.Tasks, out.Results, definitions, now), ids)))
+	out.Warnings = append(out.Warnings, r.recording.CheckAndSave(ctx, trace.NewStore(r.State), r.Plan, out.Results,
+		r.Settings, now)...)
+	warn(dependence.NewStore(r.State).Add(ctx,
+		r.withReads(r.recording.Dependences(r.Plan.Tasks, out.Results, definitions, now), ids)))
 	limits := state.DefaultLimits(trace.Promises, dependence.Folder, audits.Folder)
 	if r.StateSize > 0 {
 		limits.Size = r.StateSize
@@ -68,7 +70,8 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 func (r *run) durations(results []plan.Result, at time.Time) []durations.Run {
 	var out []durations.Run
 	for i, result := range results {
-		ranToEnd := result.OK() || result.Status == plan.Failed && (result.Class == plan.ClassTask || result.Class == plan.ClassBaseline)
+		ranToEnd := result.OK() ||
+			result.Status == plan.Failed && (result.Class == plan.ClassTask || result.Class == plan.ClassBaseline)
 		if !ranToEnd || result.Attempts == 0 || r.isResumed(result.Task) {
 			continue
 		}
@@ -100,7 +103,8 @@ func (r *run) isFlaky() func(context.Context, plan.Task) bool {
 
 // rememberHistory writes to the state how the tasks of this run ended. In a resumed run
 // it adds the earlier attempts that the state does not remember yet.
-func (r *run) rememberHistory(ctx context.Context, results []plan.Result, sameOnBase map[string]baseline.Comparison, ids map[string]files.ID) error {
+func (r *run) rememberHistory(ctx context.Context, results []plan.Result, sameOnBase map[string]baseline.Comparison,
+	ids map[string]files.ID) error {
 	fingerprints := map[string]string{}
 	for task, c := range sameOnBase {
 		fingerprints[task] = c.Fingerprint

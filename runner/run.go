@@ -68,7 +68,8 @@ func newRun(in Input, opts Options) (*run, error) {
 	part := *in.Plan
 	part.Tasks = opts.Part.Tasks(in.Plan.Tasks)
 	in.Plan = &part
-	r := &run{Input: in, opts: opts, masker: mask.New(nil), recording: recording.New(bundle.Apart(in.Base, in.Head).SHA256(), in.Head.SHA256())}
+	r := &run{Input: in, opts: opts, masker: mask.New(nil),
+		recording: recording.New(bundle.Apart(in.Base, in.Head).SHA256(), in.Head.SHA256())}
 	r.canRecord = sync.OnceValue(func() bool { return reads.Supported() == nil })
 	r.systems = in.Connect(in.Settings, r.learn)
 	env := r.environment()
@@ -90,7 +91,8 @@ func newRun(in Input, opts Options) (*run, error) {
 // not recorded.
 func (r *run) environment() launch.Equipment {
 	return launch.Equipment{
-		Base: r.Base, Head: r.Base, Settings: r.Settings, Place: r.placeOnBase, Read: r.readOnBase.note, WritesInPlace: r.writesInPlace, Natives: r.Natives,
+		Base: r.Base, Head: r.Base, Settings: r.Settings, Place: r.placeOnBase, Read: r.readOnBase.note,
+		WritesInPlace: r.writesInPlace, Natives: r.Natives,
 		Systems: r.systems, State: r.State, Getenv: r.Getenv, Environ: r.Environ, Temp: r.opts.Temp,
 	}
 }
@@ -98,7 +100,8 @@ func (r *run) environment() launch.Equipment {
 // execute runs the tasks, settles their failures and remembers what was learned.
 func (r *run) execute(ctx context.Context) (*plan.Results, error) {
 	left := r.unfinished()
-	foreseen := forecast.Make(left.Tasks, forecast.Capacity{Jobs: r.opts.Jobs, Memory: r.opts.MemoryLimit, Targets: r.targets})
+	foreseen := forecast.Make(left.Tasks, forecast.Capacity{Jobs: r.opts.Jobs, Memory: r.opts.MemoryLimit,
+		Targets: r.targets})
 	r.opts.Progress.Forecast = foreseen
 	display := progress.Start(left, r.opts.Progress)
 	defer display.Close()
@@ -112,7 +115,8 @@ func (r *run) execute(ctx context.Context) (*plan.Results, error) {
 	display.Close()
 	r.addTime(foreseen, ended)
 
-	out := &plan.Results{Version: plan.Version, Plan: r.Plan.Digest, Part: r.opts.Part, Reused: r.Plan.Reused(), Results: r.withResumed(ended)}
+	out := &plan.Results{Version: plan.Version, Plan: r.Plan.Digest, Part: r.opts.Part, Reused: r.Plan.Reused(),
+		Results: r.withResumed(ended)}
 	if len(r.resumed) == 0 { // otherwise it is that of the rest
 		out.Forecast = foreseen
 	}

@@ -83,7 +83,8 @@ func (s *settlement) settleAll(ctx context.Context, results []plan.Result) error
 
 // settle settles the failures among results, in place. If time runs out, or after an
 // error, the remaining failures stay as they are.
-func (s *settlement) settle(ctx context.Context, notes io.Writer, opts wrapper.RunOptions, tasks []plan.Task, results []plan.Result) {
+func (s *settlement) settle(ctx context.Context, notes io.Writer, opts wrapper.RunOptions, tasks []plan.Task,
+	results []plan.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	failures := unsettled(tasks, results)
@@ -135,7 +136,8 @@ func (s *settlement) maxAttempts(ctx context.Context, f *failure) int {
 // retryOnHead gives further attempts on head to failures that may disappear and that are
 // not the same on base. It is the last step of a run because such errors come in bursts:
 // by now time has passed, and no other task uses the target.
-func (s *settlement) retryOnHead(ctx context.Context, notes io.Writer, opts wrapper.RunOptions, failures []*failure) error {
+func (s *settlement) retryOnHead(ctx context.Context, notes io.Writer, opts wrapper.RunOptions,
+	failures []*failure) error {
 	limits := map[*failure]int{}
 	for _, f := range failures {
 		limits[f] = s.maxAttempts(ctx, f)

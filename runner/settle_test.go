@@ -58,7 +58,9 @@ func oneTask(t *testing.T, rules string) (*run, wrapper.RunOptions) {
 		Input: Input{Plan: p, Base: base, Head: base, Settings: read},
 		opts:  Options{Logs: t.TempDir(), Progress: progress.Display{Out: io.Discard, Mode: progress.Plain}}.withDefaults(),
 	}
-	return r, wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: r.opts.Logs}, Backoff: func(time.Duration) time.Duration { return time.Millisecond }}
+	return r, wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: r.opts.Logs}, Backoff: func(time.Duration) time.Duration {
+		return time.Millisecond
+	}}
 }
 
 // newTestSettlement returns a settlement whose tasks run on these sides.
@@ -84,39 +86,62 @@ func TestSettle(t *testing.T) {
 		want       string        // status, class, attempts, finding
 		ran        int           // on base
 	}{
-		"passes":                         {head: "ok", want: `passed "" 1 ""`},
-		"fails":                          {head: "bad", base: "ok", want: `failed "task" 1 "passes on base"`, ran: 1},
-		"fails on base":                  {head: "bad", base: "bad", want: `failed "baseline" 1 "fails the same way on base"`, ran: 1},
-		"passes the second time":         {head: flake1 + ",ok", want: `passed "" 2 ""`},
-		"passes the last time":           {head: flakes + ",ok", base: "ok", want: `passed "" 3 ""`, ran: 1},
-		"fails the last time":            {head: flakes + "," + flake3 + ",ok", base: "ok", want: `failed "transient" 3 "passes on base"`, ran: 1},
-		"flakes on base, too":            {head: flakes + ",ok", base: flake1 + "," + flake3, want: `passed "" 3 ""`, ran: 2},
-		"is at fault":                    {head: flakes + ",bad", base: "ok", want: `failed "task" 3 "passes on base"`, ran: 1},
-		"is at fault from the second on": {head: flake1 + ",bad", base: "ok", want: `failed "task" 3 "passes on base"`, ran: 1},
-		"is of base the second time":     {head: flake1 + ",bad,ok", base: "bad", want: `failed "baseline" 2 "fails the same way on base"`, ran: 1},
-		"flakes beside base":             {head: flakes + ",bad", base: "bad", want: `failed "baseline" 3 "fails the same way on base"`, ran: 1},
-		"the data is wrong":              {head: flakes + ",config", base: "ok", want: `failed "config" 3 ""`, ran: 1},
-		"runs out of time":               {head: "slow", base: "ok", want: `timed_out "transient" 2 ""`},
-		"runs out of time at last":       {head: flakes + ",slow", base: "ok", settings: "max_baseline_seconds: 3000", want: `timed_out "transient" 3 ""`, ran: 1},
-		"no time is left for it":         {head: flakes + ",slow", base: "ok", settings: "max_baseline_seconds: 60", want: `failed "transient" 2 "passes on base"`, ran: 1},
-		"base takes all the time":        {head: flakes + ",ok", base: "slow", want: `failed "transient" 2 "not comparable with base: the time for runs on base was up (max_baseline_seconds)"`, ran: 1},
-		"nothing runs on base":           {head: flakes + ",ok", base: "ok", no: true, want: `failed "transient" 2 ""`},
-		"no time for base":               {head: flakes + ",ok", base: "ok", settings: "max_baseline_seconds: 0", want: `failed "transient" 2 ""`},
-		"flaky, passes the second time":  {head: "bad,ok", base: "ok", flaky: true, want: `passed "" 2 ""`, ran: 1},
-		"flaky, passes the fifth time":   {head: "bad,bad," + flakes + ",ok", base: "ok", flaky: true, want: `passed "" 5 ""`, ran: 1},
-		"flaky, and at fault":            {head: "bad", base: "ok", flaky: true, want: `failed "task" 5 "passes on base"`, ran: 1},
-		"flaky, and of base":             {head: "bad", base: "bad", flaky: true, want: `failed "baseline" 1 "fails the same way on base"`, ran: 1},
-		"flaky beside base":              {head: "bad,worse", base: "worse", flaky: true, want: `failed "baseline" 2 "fails the same way on base"`, ran: 1},
-		"flaky, and the data is wrong":   {head: "config", base: "ok", flaky: true, want: `failed "config" 1 ""`},
-		"flaky, and runs out of time":    {head: "bad,slow", base: "ok", flaky: true, settings: "max_baseline_seconds: 3000", want: `timed_out "transient" 2 ""`, ran: 1},
-		"flaky, with no time":            {head: "bad,ok", base: "ok", flaky: true, settings: "max_baseline_seconds: 0", want: `failed "task" 1 ""`},
-		"it had its last attempt":        {head: "ok", base: "ok", before: []plan.Result{{}, {}}, want: `failed "transient" 3 "passes on base"`, ran: 1},
-		"never compared":                 {head: "bad", base: "bad", settings: "integrations: {price-tags: {baseline: none}}", want: `failed "task" 1 ""`},
-		"noise on base":                  {head: "took 1", base: "took 2,took 3", want: `failed "baseline" 1 "fails the same way on base"`, ran: 2},
-		"no noise on base":               {head: "took 1", base: "took 2", want: `failed "task" 1 "fails differently on base: a number differs there, in \"took 1\""`, ran: 2},
-		"base passes the second time":    {head: "took 1", base: "took 2,ok", want: `failed "task" 1 "not comparable with base: another run there ended in another way: passes on base"`, ran: 2},
-		"no time for a second run":       {head: "took 1", base: "took 2,slow", want: `failed "task" 1 "not comparable with base: the time for runs on base was up (max_baseline_seconds)"`, ran: 2},
-		"it had two attempts":            {head: "ok", base: "ok", before: []plan.Result{{}}, want: `passed "" 3 ""`, ran: 1},
+		"passes": {head: "ok", want: `passed "" 1 ""`},
+		"fails":  {head: "bad", base: "ok", want: `failed "task" 1 "passes on base"`, ran: 1},
+		"fails on base": {head: "bad", base: "bad", want: `failed "baseline" 1 "fails the same way on base"`,
+			ran: 1},
+		"passes the second time": {head: flake1 + ",ok", want: `passed "" 2 ""`},
+		"passes the last time":   {head: flakes + ",ok", base: "ok", want: `passed "" 3 ""`, ran: 1},
+		"fails the last time": {head: flakes + "," + flake3 + ",ok", base: "ok",
+			want: `failed "transient" 3 "passes on base"`, ran: 1},
+		"flakes on base, too": {head: flakes + ",ok", base: flake1 + "," + flake3, want: `passed "" 3 ""`, ran: 2},
+		"is at fault": {head: flakes + ",bad", base: "ok", want: `failed "task" 3 "passes on base"`,
+			ran: 1},
+		"is at fault from the second on": {head: flake1 + ",bad", base: "ok", want: `failed "task" 3 "passes on base"`,
+			ran: 1},
+		"is of base the second time": {head: flake1 + ",bad,ok", base: "bad",
+			want: `failed "baseline" 2 "fails the same way on base"`, ran: 1},
+		"flakes beside base": {head: flakes + ",bad", base: "bad",
+			want: `failed "baseline" 3 "fails the same way on base"`, ran: 1},
+		"the data is wrong": {head: flakes + ",config", base: "ok", want: `failed "config" 3 ""`, ran: 1},
+		"runs out of time":  {head: "slow", base: "ok", want: `timed_out "transient" 2 ""`},
+		"runs out of time at last": {head: flakes + ",slow", base: "ok", settings: "max_baseline_seconds: 3000",
+			want: `timed_out "transient" 3 ""`, ran: 1},
+		"no time is left for it": {head: flakes + ",slow", base: "ok", settings: "max_baseline_seconds: 60",
+			want: `failed "transient" 2 "passes on base"`, ran: 1},
+		"base takes all the time": {head: flakes + ",ok", base: "slow",
+			want: `failed "transient" 2 "not comparable with base: the time for runs on base was up (max_baseline_seconds)"`,
+			ran:  1},
+		"nothing runs on base": {head: flakes + ",ok", base: "ok", no: true, want: `failed "transient" 2 ""`},
+		"no time for base": {head: flakes + ",ok", base: "ok", settings: "max_baseline_seconds: 0",
+			want: `failed "transient" 2 ""`},
+		"flaky, passes the second time": {head: "bad,ok", base: "ok", flaky: true, want: `passed "" 2 ""`, ran: 1},
+		"flaky, passes the fifth time": {head: "bad,bad," + flakes + ",ok", base: "ok", flaky: true, want: `passed "" 5 ""`,
+			ran: 1},
+		"flaky, and at fault": {head: "bad", base: "ok", flaky: true, want: `failed "task" 5 "passes on base"`,
+			ran: 1},
+		"flaky, and of base": {head: "bad", base: "bad", flaky: true,
+			want: `failed "baseline" 1 "fails the same way on base"`, ran: 1},
+		"flaky beside base": {head: "bad,worse", base: "worse", flaky: true,
+			want: `failed "baseline" 2 "fails the same way on base"`, ran: 1},
+		"flaky, and the data is wrong": {head: "config", base: "ok", flaky: true, want: `failed "config" 1 ""`},
+		"flaky, and runs out of time": {head: "bad,slow", base: "ok", flaky: true, settings: "max_baseline_seconds: 3000",
+			want: `timed_out "transient" 2 ""`, ran: 1},
+		"flaky, with no time": {head: "bad,ok", base: "ok", flaky: true, settings: "max_baseline_seconds: 0",
+			want: `failed "task" 1 ""`},
+		"it had its last attempt": {head: "ok", base: "ok", before: []plan.Result{{}, {}},
+			want: `failed "transient" 3 "passes on base"`, ran: 1},
+		"never compared": {head: "bad", base: "bad", settings: "integrations: {price-tags: {baseline: none}}",
+			want: `failed "task" 1 ""`},
+		"noise on base": {head: "took 1", base: "took 2,took 3",
+			want: `failed "baseline" 1 "fails the same way on base"`, ran: 2},
+		"no noise on base": {head: "took 1", base: "took 2",
+			want: `failed "task" 1 "fails differently on base: a number differs there, in \"took 1\""`, ran: 2},
+		"base passes the second time": {head: "took 1", base: "took 2,ok",
+			want: `failed "task" 1 "not comparable with base: another run there ended in another way: passes on base"`, ran: 2},
+		"no time for a second run": {head: "took 1", base: "took 2,slow",
+			want: `failed "task" 1 "not comparable with base: the time for runs on base was up (max_baseline_seconds)"`, ran: 2},
+		"it had two attempts": {head: "ok", base: "ok", before: []plan.Result{{}}, want: `passed "" 3 ""`, ran: 1},
 	} {
 		for _, fast := range []bool{false, true} {
 			if fast && len(test.before) > 0 {
@@ -129,7 +154,8 @@ func TestSettle(t *testing.T) {
 				s := r.newTestSettlement(opts, head, base)
 				s.isFlaky = func(context.Context, plan.Task) bool { return test.flaky }
 				opts.FailFast, opts.Settle = fast, s.settleOne
-				results := []plan.Result{{Task: "a", Status: plan.Failed, Class: plan.ClassTransient, ExitCode: 1, Reason: "exit code 1", Attempts: len(test.before) + 1}}
+				results := []plan.Result{{Task: "a", Status: plan.Failed, Class: plan.ClassTransient, ExitCode: 1,
+					Reason: "exit code 1", Attempts: len(test.before) + 1}}
 				for range test.before {
 					results[0].Before = append(results[0].Before, plan.Attempt{Status: plan.Failed, Class: plan.ClassTransient})
 				}
@@ -147,7 +173,8 @@ func TestSettle(t *testing.T) {
 				}
 				got := fmt.Sprintf("%s %q %d %q", result.Status, result.Class, result.Attempts, finding)
 				if got != test.want || err != nil || base.ran != test.ran {
-					t.Errorf("%s (at once: %t): got %s, %v, and it ran %d times on base\nwant %s, and %d times", name, fast, got, err, base.ran, test.want, test.ran)
+					t.Errorf("%s (at once: %t): got %s, %v, and it ran %d times on base\nwant %s, and %d times", name, fast, got, err,
+						base.ran, test.want, test.ran)
 				}
 				if _, same := s.sameOnBase["a"]; same != result.OnBase() {
 					t.Errorf("%s: found %v of %s", name, s.sameOnBase, got)
@@ -194,7 +221,8 @@ func TestSettleInterrupted(t *testing.T) {
 			time.AfterFunc(30*time.Second, cancel)
 			began := time.Now()
 			err = r.newTestSettlement(opts, head, base).settleAll(ctx, results)
-			if !errors.Is(err, context.Canceled) || time.Since(began) != 30*time.Second || results[0].Attempts != 2 || !results[0].Blocks() {
+			if !errors.Is(err, context.Canceled) || time.Since(began) != 30*time.Second || results[0].Attempts != 2 ||
+				!results[0].Blocks() {
 				t.Errorf("after %s: got %+v, %v", time.Since(began), results[0], err)
 			}
 		}
@@ -210,9 +238,11 @@ func TestSettleLosesTargets(t *testing.T) {
 		s := r.newTestSettlement(opts, nil, &side{words: "slow"})
 		held, lose := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Minute, func() { lose(lease.ErrLost) })
-		result := s.settleOne(held, r.Plan.Tasks[0], plan.Result{Task: "a", Status: plan.Failed, Class: plan.ClassTask, ExitCode: 1, Reason: "exit code 1", Attempts: 1})
+		result := s.settleOne(held, r.Plan.Tasks[0], plan.Result{Task: "a", Status: plan.Failed, Class: plan.ClassTask,
+			ExitCode: 1, Reason: "exit code 1", Attempts: 1})
 		err := s.settleAll(t.Context(), []plan.Result{result})
-		if want := "not comparable with base: " + lease.ErrLost.Error(); err != nil || !result.Blocks() || result.Baseline.Finding != want {
+		if want := "not comparable with base: " + lease.ErrLost.Error(); err != nil || !result.Blocks() ||
+			result.Baseline.Finding != want {
 			t.Errorf("got %+v, %v, want a failure and %q", result, err, want)
 		}
 	})

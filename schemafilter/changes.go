@@ -60,7 +60,9 @@ func Collect(base, head *bundle.Bundle, d *bundle.Diff, mentions func() *bundle.
 func (c Changes) reached(d dependence.Beyond) []bundle.Path {
 	var out []bundle.Path
 	for _, f := range c.Files {
-		hasSchema := slices.ContainsFunc(f.Schemas, func(s bundle.SchemaPath) bool { return slices.Contains(d.Schemas, string(s)) })
+		hasSchema := slices.ContainsFunc(f.Schemas, func(s bundle.SchemaPath) bool {
+			return slices.Contains(d.Schemas, string(s))
+		})
 		isNamed := slices.Contains(d.Missing, string(f.Path))
 		if f.Resource {
 			isNamed = d.Lists || slices.Contains(d.Resources, string(f.Path))

@@ -57,7 +57,8 @@ func TestSelectIntegrations(t *testing.T) {
 		base, head := c.sides()
 		var got []string
 		for _, o := range filter(t, base.bundle(t), head.bundle(t), readSettings(t, "")) {
-			if o.Conclusion.Action == plan.Run && (o.Conclusion.Reason.Code != plan.CodeResourceChanged || slices.Contains(c.selected(t), o.Name)) {
+			if o.Conclusion.Action == plan.Run && (o.Conclusion.Reason.Code != plan.CodeResourceChanged ||
+				slices.Contains(c.selected(t), o.Name)) {
 				got = append(got, o.Name)
 			}
 		}

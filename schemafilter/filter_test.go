@@ -183,7 +183,8 @@ func TestManyFiles(t *testing.T) {
 	if n := len(got.Evidence.Paths); n != 20 || got.Evidence.Paths[19] != "/many/19.yml" {
 		t.Errorf("got %d paths: %v", n, got.Evidence.Paths)
 	}
-	if want := "it may read /many/00.yml and 29 more, which changed, and has no queries to look closer"; got.Sentence() != want {
+	if want := "it may read /many/00.yml and 29 more, which changed, and has no queries to look closer"; got.Sentence() !=
+		want {
 		t.Errorf("got %q, want %q", got.Sentence(), want)
 	}
 }

@@ -213,7 +213,8 @@ func moreChanges(t *testing.T, seed uint64, m maker, in schemafilter.Input, out 
 }
 
 // anyOrder: the order of files in the bundles decides nothing.
-func anyOrder(t *testing.T, seed uint64, m maker, base, head side, s *settings.Settings, stated []string, want []schemafilter.Outcome) {
+func anyOrder(t *testing.T, seed uint64, m maker, base, head side, s *settings.Settings, stated []string,
+	want []schemafilter.Outcome) {
 	t.Helper()
 	if reflect.DeepEqual(base, head) {
 		return // in another order they would not be the same bundle
@@ -245,6 +246,7 @@ func (m maker) shuffled(t *testing.T, s side) *bundle.Bundle {
 		return "{" + strings.Join(members, ",") + "}"
 	}
 	var text bytes.Buffer
-	fmt.Fprintf(&text, `{"data":%s,"graphql":null,"resources":%s,"schemas":%s}`, write(s.data), write(s.resources), write(s.schemas))
+	fmt.Fprintf(&text, `{"data":%s,"graphql":null,"resources":%s,"schemas":%s}`, write(s.data), write(s.resources),
+		write(s.schemas))
 	return parse(t, text.Bytes())
 }

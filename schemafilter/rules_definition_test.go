@@ -59,7 +59,8 @@ var definitionRules = []rule{
 		change: func(_, head *side) {
 			head.data["/a.yml"], head.resources["/r/schema.txt"] = file("/s/a.yml", 2), resource("2", "/s/a.yml")
 		},
-		want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/a.yml", "/r/schema.txt"), hit("/a.yml", "/r/schema.txt")),
+		want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/a.yml", "/r/schema.txt"),
+			hit("/a.yml", "/r/schema.txt")),
 	},
 	{
 		name: "a changed type is never ignored", settings: `paths: {ignore: ["**"]}`,
@@ -85,8 +86,10 @@ var definitionRules = []rule{
 		want: runs(plan.RungDefinition, because(plan.CodeDefinitionChanged, "pr_check"), fields("pr_check")),
 	},
 	{
-		name: "its schemas and managed changed", change: put("/i/x.yml", with(definition("x", object{"cmd": "x"}), "managed", []any{})),
-		want: runs(plan.RungDefinition, because(plan.CodeDefinitionChanged, "schemas", "managed"), fields("schemas", "managed")),
+		name:   "its schemas and managed changed",
+		change: put("/i/x.yml", with(definition("x", object{"cmd": "x"}), "managed", []any{})),
+		want: runs(plan.RungDefinition, because(plan.CodeDefinitionChanged, "schemas", "managed"),
+			fields("schemas", "managed")),
 	},
 	{
 		name: "only its description changed", change: put("/i/x.yml", with(x(object{"cmd": "x"}), "description", "new")),
@@ -108,7 +111,8 @@ var definitionRules = []rule{
 	},
 	{
 		name: "only head defines it", change: func(base, _ *side) { delete(base.data, "/i/x.yml") },
-		want: blocked(runs(plan.RungDefinition, because(plan.CodeNewDefinition), plan.Evidence{}), plan.CodeUntrustedDefinition),
+		want: blocked(runs(plan.RungDefinition, because(plan.CodeNewDefinition), plan.Evidence{}),
+			plan.CodeUntrustedDefinition),
 	},
 	{
 		name: "only head defines it, and is trusted", settings: "trust: {new_integrations: true}",
@@ -136,8 +140,9 @@ var definitionRules = []rule{
 		want: blocked(runs(plan.RungDefinition, because(plan.CodeNewCheck), fields("pr_check")), plan.CodeUntrustedCheck),
 	},
 	{
-		name: "only head gives it a pr_check, a disabled one", change: putBoth("/i/x.yml", x(nil), x(object{"disabled": true})),
-		want: skipped(plan.RungDefinition, because(plan.CodeDisabled), plan.Evidence{}),
+		name:   "only head gives it a pr_check, a disabled one",
+		change: putBoth("/i/x.yml", x(nil), x(object{"disabled": true})),
+		want:   skipped(plan.RungDefinition, because(plan.CodeDisabled), plan.Evidence{}),
 	},
 
 	// always_run, no pr_check, a disabled one.
@@ -158,7 +163,8 @@ var definitionRules = []rule{
 		want: skipped(plan.RungDefinition, because(plan.CodeDisabled), plan.Evidence{}),
 	},
 	{
-		name: "disabled, with another command", change: putBoth("/i/x.yml", x(object{"cmd": "x", "disabled": true}), x(object{"cmd": "y", "disabled": true})),
+		name: "disabled, with another command", change: putBoth("/i/x.yml", x(object{"cmd": "x", "disabled": true}),
+			x(object{"cmd": "y", "disabled": true})),
 		want: skipped(plan.RungDefinition, because(plan.CodeDisabled), plan.Evidence{}),
 	},
 	{

@@ -35,7 +35,8 @@ func (f filter) definition(o Outcome, edits []string) Outcome {
 		return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeDefinitionChanged, Names: changed},
 			plan.Evidence{Fields: changed, Edited: firstOf(edits)})
 	case len(edits) > 0:
-		return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeRulesEdited, Names: edits}, plan.Evidence{Edited: firstOf(edits), Rule: f.rules[o.Name]})
+		return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeRulesEdited, Names: edits},
+			plan.Evidence{Edited: firstOf(edits), Rule: f.rules[o.Name]})
 	case o.Base.Check.AlwaysRun:
 		return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeAlwaysRun}, plan.Evidence{Doubts: f.unseen(o.Name)})
 	}
@@ -86,7 +87,8 @@ func (f filter) schema(o Outcome) Outcome {
 		return o.run(plan.RungSchema, plan.Reason{Code: plan.CodePathsRule, Text: e.Rule}, e)
 	case f.HasState != nil && f.HasState(o.Name):
 		o.Selected = len(files) > 0 || len(types) > 0
-		o.Conclusion = o.Conclusion.Then(plan.Conclusion{Action: plan.Skip, Rung: plan.RungSchema, Reason: f.unconcerned(o.Use), Evidence: e})
+		o.Conclusion = o.Conclusion.Then(plan.Conclusion{Action: plan.Skip, Rung: plan.RungSchema,
+			Reason: f.unconcerned(o.Use), Evidence: e})
 		return o
 	case len(files) > 0:
 		e.Doubts = f.unseen(o.Name)

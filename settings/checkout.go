@@ -60,7 +60,8 @@ func (r *reader) readCheckout(n *yaml.Node) Checkout {
 		}
 	}
 	if n := keys["graphql"]; n != nil && c.FromBundle() {
-		r.fail(n.Line, "checkout.graphql", "cannot be set, since the GraphQL types come with the schemas from the bundle %s", phrase.Quote(c.Schemas))
+		r.fail(n.Line, "checkout.graphql", "cannot be set, since the GraphQL types come with the schemas from the bundle %s",
+			phrase.Quote(c.Schemas))
 	}
 	return c
 }

@@ -9,9 +9,12 @@ func TestCheckout(t *testing.T) {
 		bundle     bool
 	}{
 		{"nothing", "version: 1\n", Checkout{"data", "resources", "schemas", "graphql-schemas/schema.yml"}, false},
-		{"some", "version: 1\ncheckout: {data: d/e}\n", Checkout{"d/e", "resources", "schemas", "graphql-schemas/schema.yml"}, false},
-		{"outside", "version: 1\ncheckout: {schemas: ../s, graphql: /g/schema.yml}\n", Checkout{"data", "resources", "../s", "/g/schema.yml"}, false},
-		{"a bundle", "version: 1\ncheckout: {schemas: ../s.json}\n", Checkout{"data", "resources", "../s.json", "graphql-schemas/schema.yml"}, true},
+		{"some", "version: 1\ncheckout: {data: d/e}\n", Checkout{"d/e", "resources", "schemas", "graphql-schemas/schema.yml"},
+			false},
+		{"outside", "version: 1\ncheckout: {schemas: ../s, graphql: /g/schema.yml}\n",
+			Checkout{"data", "resources", "../s", "/g/schema.yml"}, false},
+		{"a bundle", "version: 1\ncheckout: {schemas: ../s.json}\n",
+			Checkout{"data", "resources", "../s.json", "graphql-schemas/schema.yml"}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := Read("prcheck.yaml", []byte(c.text))
@@ -32,11 +35,14 @@ func TestCheckoutMistakes(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"unknown key", "{date: x}", `prcheck.yaml:2: checkout: unknown key "date" (did you mean "data"?)`},
 		{"outside", "{data: ../x}", `prcheck.yaml:2: checkout.data: "../x" cannot be used: it is not inside of the checkout`},
-		{"absolute", "{resources: /x}", `prcheck.yaml:2: checkout.resources: "/x" cannot be used: it is not inside of the checkout`},
+		{"absolute", "{resources: /x}",
+			`prcheck.yaml:2: checkout.resources: "/x" cannot be used: it is not inside of the checkout`},
 		{"upwards", "{data: a/../b}", `prcheck.yaml:2: checkout.data: "a/../b" cannot be used: it has the part ".."`},
 		{"empty", "{data: ''}", "prcheck.yaml:2: checkout.data: is empty"},
-		{"backslash", `{data: 'a\b'}`, `prcheck.yaml:2: checkout.data: "a\\b" cannot be used: it has a backslash; write slashes`},
-		{"graphql twice", "{schemas: s.json, graphql: g.yml}", `prcheck.yaml:2: checkout.graphql: cannot be set, since the GraphQL types come with the schemas from the bundle "s.json"`},
+		{"backslash", `{data: 'a\b'}`,
+			`prcheck.yaml:2: checkout.data: "a\\b" cannot be used: it has a backslash; write slashes`},
+		{"graphql twice", "{schemas: s.json, graphql: g.yml}",
+			`prcheck.yaml:2: checkout.graphql: cannot be set, since the GraphQL types come with the schemas from the bundle "s.json"`},
 		{"a list", "[]", "prcheck.yaml:2: checkout: must be a mapping, got a list"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

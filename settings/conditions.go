@@ -150,7 +150,8 @@ func (r *reader) checkFlagsAreUsed(n *yaml.Node, at string, e Exec) {
 	}
 	for _, c := range Conditions() {
 		if len(e.When[c].Flags) > 0 {
-			r.fail(n.Line, at, "when.%s.flags are never used, since argv has no {flags}; add it, or set when without flags here", c)
+			r.fail(n.Line, at, "when.%s.flags are never used, since argv has no {flags}; add it, or set when without flags here",
+				c)
 		}
 	}
 }

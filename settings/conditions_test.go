@@ -27,7 +27,8 @@ func TestForConditions(t *testing.T) {
 			Argv: []string{"run", "--state", "1.2", "--sqs", "img:1.2", "{cmd}"},
 			Env:  map[string]string{"A": "a", "S": "{env.s}"}, PassEnv: []string{"P", "Q"},
 		}},
-		{"one that adds nothing", []Condition{Unenforced, "unknown"}, "", Exec{Argv: []string{"run", "img:{env.TAG}", "{cmd}"}, Env: e.Env, PassEnv: e.PassEnv}},
+		{"one that adds nothing", []Condition{Unenforced, "unknown"}, "",
+			Exec{Argv: []string{"run", "img:{env.TAG}", "{cmd}"}, Env: e.Env, PassEnv: e.PassEnv}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

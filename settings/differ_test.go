@@ -35,7 +35,8 @@ integrations:
 		{"what is ignored", "docs/**", "**", "paths.ignore|paths.ignore|paths.ignore"},
 		{"what selects it", "resources/**", "nothing", "|paths.select|"},
 		{"whom a rule selects", "run: [b]", "run: [a]", "paths.select|paths.select|"},
-		{"what defines integrations", "version: 1", "version: 1\ndefinition_schema: /other-1.yml", "definition_schema|definition_schema|definition_schema"},
+		{"what defines integrations", "version: 1", "version: 1\ndefinition_schema: /other-1.yml",
+			"definition_schema|definition_schema|definition_schema"},
 		{"strict schemas", "version: 1", "version: 1\nschemas: strict", "schemas|schemas|schemas"},
 		{"its strict schemas", "trace: static", "trace: static, schemas: strict", "|schemas|"},
 		{"its resources", "trace: static", "trace: static, resources: none", "|resources|"},
@@ -43,7 +44,8 @@ integrations:
 		{"the checkout, as it is by default", "version: 1", "version: 1\ncheckout: {data: data}", "||"},
 		{"what passes by itself", "version: 1", "version: 1\ntransient: [slow]", "transient|transient|transient"},
 		{"what passes by itself in one", "trace: static", "trace: static, transient: [slow]", "|transient|"},
-		{"the time on base", "version: 1", "version: 1\nmax_baseline_seconds: 5", "max_baseline_seconds|max_baseline_seconds|max_baseline_seconds"},
+		{"the time on base", "version: 1", "version: 1\nmax_baseline_seconds: 5",
+			"max_baseline_seconds|max_baseline_seconds|max_baseline_seconds"},
 		{"a limit that nobody uses", "aws: {max: 2}", "aws: {max: 2}, gcp: {max: 1}", "||"},
 		{"the bound of a limit", "aws: {max: 2}", "\n  aws: {max: 3}", "limits||"},
 		{"its limits", "trace: static", "trace: static, limits: [aws]", "|limits|"},
@@ -61,7 +63,8 @@ integrations:
 		{"its own settings, none", "trace: static", "trace: static, settings: {}", "|settings|"},
 		{"its deletions", "trace: static", "trace: static, deletes: {max: 3}", "|deletes|"},
 		{"its deletions, as they are by default", "trace: static", "trace: static, deletes: {}", "||"},
-		{"an approved deletion", "trace: static", "trace: static, deletes: {approved: [{key: x, until: 2026-01-31}]}", "|deletes|"},
+		{"an approved deletion", "trace: static", "trace: static, deletes: {approved: [{key: x, until: 2026-01-31}]}",
+			"|deletes|"},
 		{"what it adopts", "trace: static", "trace: static, adopt: [x]", "|adopt|"},
 		{"what it takes over", "trace: static", "trace: static, take_over: [x]", "|take_over|"},
 		{"whether clusters try writes", "trace: static", "trace: static, server_dry_run: true", "|server_dry_run|"},
@@ -69,7 +72,8 @@ integrations:
 		{"from whom it takes over", "trace: static", "trace: static, take_over_from: x", "|take_over_from|"},
 		{"trust", "version: 1", "version: 1\ntrust: {new_integrations: true}", "trust|trust|trust"},
 		{"CI files", "version: 1", "version: 1\ntrust: {ci_files: [x]}", "trust|trust|trust"},
-		{"everything gone", base, "version: 1\n", "exec,paths.ignore,queries,limits,list_order,shards|exec,paths.ignore,paths.select,trace|exec,paths.ignore"},
+		{"everything gone", base, "version: 1\n",
+			"exec,paths.ignore,queries,limits,list_order,shards|exec,paths.ignore,paths.select,trace|exec,paths.ignore"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !strings.Contains(base, c.from) {
@@ -104,7 +108,8 @@ integrations:
 func TestDifferingNativeKeys(t *testing.T) {
 	const base = "version: 1\nintegrations:\n  a:\n    settings: {x: 1, y: [a, b], z: {m: n, o: p}}\n    deletes: {approved: [{key: x, until: 2026-01-31}]}\n"
 	for _, c := range []struct{ name, from, to, want string }{
-		{"written otherwise", "{x: 1, y: [a, b], z: {m: n, o: p}}", "\n      z: {o: p, m: n}\n      y: ['a', \"b\"] # letters\n      x: 1", ""},
+		{"written otherwise", "{x: 1, y: [a, b], z: {m: n, o: p}}",
+			"\n      z: {o: p, m: n}\n      y: ['a', \"b\"] # letters\n      x: 1", ""},
 		{"other lines of approvals", "[{key: x, until: 2026-01-31}]", "[\n      {until: '2026-01-31', key: x}]", ""},
 		{"another order of a list", "[a, b]", "[b, a]", "settings"},
 		{"a text in place of a number", "x: 1", "x: '1'", "settings"},

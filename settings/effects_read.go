@@ -96,7 +96,8 @@ func (r *reader) readEffectSources(keys map[string]*yaml.Node, at string) []Effe
 		r.noteItems(items, constraint{"enum": readyRules})
 		for _, t := range r.readUniqueTexts(items, at+".use") {
 			if !slices.Contains(readyRules, t.value) {
-				r.fail(t.line, at+".use", "there are no ready rules %s%s; there are %s", phrase.Quote(t.value), suggest.Hint(t.value, readyRules), strings.Join(readyRules, ", "))
+				r.fail(t.line, at+".use", "there are no ready rules %s%s; there are %s", phrase.Quote(t.value),
+					suggest.Hint(t.value, readyRules), strings.Join(readyRules, ", "))
 				continue
 			}
 			out = append(out, EffectRule{Ready: t.value, Line: t.line})
@@ -183,7 +184,8 @@ func (r *reader) readEffectKind(n *yaml.Node, at string) plan.EffectKind {
 
 // effectKindWords returns the kinds of effects in the order of the documentation.
 func effectKindWords() []string {
-	return []string{string(plan.EffectCreate), string(plan.EffectChange), string(plan.EffectDelete), string(plan.EffectOther)}
+	return []string{string(plan.EffectCreate), string(plan.EffectChange), string(plan.EffectDelete),
+		string(plan.EffectOther)}
 }
 
 // readEffectSubject reads the subject of a rule. Its $names must be groups of the pattern.
@@ -244,7 +246,8 @@ func (r *reader) readEffectLabels(n *yaml.Node, at string) map[plan.EffectKind]s
 		switch {
 		case !ok:
 		case strings.TrimSpace(label) != label || strings.ContainsFunc(label, isBad) || len(label) > maxLabelBytes:
-			r.fail(keys[kind].Line, at, "%s cannot be a label: a label has at most %d bytes, no comma, and no blank at its ends", phrase.Quote(label), maxLabelBytes)
+			r.fail(keys[kind].Line, at, "%s cannot be a label: a label has at most %d bytes, no comma, and no blank at its ends",
+				phrase.Quote(label), maxLabelBytes)
 		default:
 			out[plan.EffectKind(kind)] = label
 		}

@@ -34,14 +34,16 @@ type Exec struct {
 // is allowed everywhere.
 var (
 	multiWordPlaceholders = []string{"cmd", "flags", "shard_args"}
-	openPlaceholders      = []string{"name", "shard", "shards", "shard_id", "graphql_url", "base_url", "base_sha", "head_sha", "task", "lbrace"}
-	configPlaceholders    = append([]string{GraphQLToken}, openPlaceholders...)
-	envPlaceholders       = append([]string{"config", "effects"}, configPlaceholders...)
-	variablePlaceholders  = append([]string{"config", "effects"}, openPlaceholders...) // they are arguments, which everybody sees
-	flagPlaceholders      = append([]string{"image_ref"}, variablePlaceholders...)
-	argvPlaceholders      = slices.Concat(multiWordPlaceholders, flagPlaceholders)
-	placeholderPattern    = lazyregexp.New(`\{(?:env\.[^{}]*|[A-Za-z_]+)\}`)
-	envNamePattern        = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	openPlaceholders      = []string{"name", "shard", "shards", "shard_id", "graphql_url", "base_url", "base_sha",
+		"head_sha", "task", "lbrace"}
+	configPlaceholders = append([]string{GraphQLToken}, openPlaceholders...)
+	envPlaceholders    = append([]string{"config", "effects"}, configPlaceholders...)
+	// they are arguments, which everybody sees
+	variablePlaceholders = append([]string{"config", "effects"}, openPlaceholders...)
+	flagPlaceholders     = append([]string{"image_ref"}, variablePlaceholders...)
+	argvPlaceholders     = slices.Concat(multiWordPlaceholders, flagPlaceholders)
+	placeholderPattern   = lazyregexp.New(`\{(?:env\.[^{}]*|[A-Za-z_]+)\}`)
+	envNamePattern       = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // GraphQLToken is the placeholder for the value of the header Authorization that opens the server of a task. The

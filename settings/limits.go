@@ -152,7 +152,8 @@ func (r *reader) readLimitNames(n *yaml.Node, at string, all map[string]Limit) [
 	for _, t := range r.readUniqueTexts(items, at) {
 		l, ok := all[t.value]
 		if !ok {
-			r.fail(t.line, at, "there is no limit %s%s", phrase.Quote(t.value), suggest.Hint(t.value, slices.Sorted(maps.Keys(all))))
+			r.fail(t.line, at, "there is no limit %s%s", phrase.Quote(t.value),
+				suggest.Hint(t.value, slices.Sorted(maps.Keys(all))))
 			continue
 		}
 		out = append(out, l)

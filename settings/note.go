@@ -57,9 +57,10 @@ func (r *reader) word(n *yaml.Node, words ...string) (string, bool) {
 
 // The forms of texts with a unit.
 var (
-	durationText = constraint{"type": "string", "pattern": `^[+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))*$`}
-	memoryText   = constraint{"type": "string", "pattern": memoryPattern.String()}
-	rateText     = constraint{"type": "string", "pattern": `^0{0,3}[1-9][0-9]{0,3}/(s|min|h)$`}
+	durationText = constraint{"type": "string",
+		"pattern": `^[+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))*$`}
+	memoryText = constraint{"type": "string", "pattern": memoryPattern.String()}
+	rateText   = constraint{"type": "string", "pattern": `^0{0,3}[1-9][0-9]{0,3}/(s|min|h)$`}
 )
 
 // noneOrDuration is the constraint on a key that takes a duration or "none".

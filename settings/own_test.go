@@ -49,7 +49,8 @@ func TestDecode(t *testing.T) {
 		want       outer
 	}{
 		{"nothing", "{}", outer{}},
-		{"scalars", "text: a\nyes: true\ncount: -128\nshare: 0.5\nwait: 10m", outer{Text: "a", Yes: true, Count: -128, Share: 0.5, Wait: 10 * time.Minute}},
+		{"scalars", "text: a\nyes: true\ncount: -128\nshare: 0.5\nwait: 10m",
+			outer{Text: "a", Yes: true, Count: -128, Share: 0.5, Wait: 10 * time.Minute}},
 		{"a whole number as share", "share: 2", outer{Share: 2}},
 		{"a day as text", "text: 2026-01-31", outer{Text: "2026-01-31"}},
 		{"a struct", "in: {name: x, port: 65535}", outer{Inner: inner{"x", 65535}}},
@@ -58,7 +59,8 @@ func TestDecode(t *testing.T) {
 		{"a map", "map: {a: {name: x}, b.c: {}}", outer{Map: map[string]*inner{"a": {Name: "x"}, "b.c": {}}}},
 		{"keys of a type", "kinds: {k: [a, b]}", outer{Kinds: map[kind][]string{"k": {"a", "b"}}}},
 		{"pointers", "pointer: {port: 1}\nnumber: 7", outer{Pointer: &inner{Port: 1}, Number: &seven}},
-		{"anything", "any: [1, 1.5, x, true, null, {a: 2026-01-31}]", outer{Any: []any{1, 1.5, "x", true, nil, map[string]any{"a": "2026-01-31"}}}},
+		{"anything", "any: [1, 1.5, x, true, null, {a: 2026-01-31}]",
+			outer{Any: []any{1, 1.5, "x", true, nil, map[string]any{"a": "2026-01-31"}}}},
 		{"nothing as anything", "any:", outer{}},
 		{"what reads its own text", "address: 10.0.0.1", outer{Address: netip.MustParseAddr("10.0.0.1")}},
 	} {
@@ -77,7 +79,8 @@ func TestDecodeEmbedded(t *testing.T) {
 		Shared
 		Wait time.Duration `yaml:"wait"`
 	}
-	if err := own(t, "hosts: [a, b]\nwait: 10m").Decode(&into); err != nil || len(into.Hosts) != 2 || into.Wait != 10*time.Minute {
+	if err := own(t, "hosts: [a, b]\nwait: 10m").Decode(&into); err != nil || len(into.Hosts) != 2 ||
+		into.Wait != 10*time.Minute {
 		t.Errorf("got %+v, %v", into, err)
 	}
 	if err := own(t, "host: [a]").Decode(&into); err == nil || !strings.Contains(err.Error(), "host") {
@@ -94,7 +97,8 @@ func TestDecodeMistakes(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"unknown key", "txt: a", `5: unknown key "txt" (did you mean "text"?)`},
 		{"unknown key below", "in:\n  name: x\n  prot: 1", `7: .in: unknown key "prot" (did you mean "port"?)`},
-		{"unknown key in a list", "list:\n  - name: x\n  - naem: y", `7: .list[1]: unknown key "naem" (did you mean "name"?)`},
+		{"unknown key in a list", "list:\n  - name: x\n  - naem: y",
+			`7: .list[1]: unknown key "naem" (did you mean "name"?)`},
 		{"unknown key in a map", "map:\n  a b: {x: 1}", `6: .map.a b: unknown key "x"`},
 		{"skipped key", "skipped: a", `5: unknown key "skipped"`},
 		{"hidden key", "hidden: a", `5: unknown key "hidden"`},
@@ -115,8 +119,10 @@ func TestDecodeMistakes(t *testing.T) {
 		{"nothing as text", "text:", "5: .text: must be a string, got nothing; put it in quotes"},
 		{"no address", "address: here", `5: .address: ParseAddr("here"): unable to parse IP`},
 		{"a field that cannot be read", "wrong: 1", "5: .wrong: cannot be read into a chan int"},
-		{"keys that cannot be read", "by_int: {}", "5: .by_int: cannot be read into a map[int]string: its keys are no strings"},
-		{"several", "text: 1\ncount: x", "5: .text: must be a string, got the number \"1\"; put it in quotes\n6: .count: must be a whole number, got the string \"x\""},
+		{"keys that cannot be read", "by_int: {}",
+			"5: .by_int: cannot be read into a map[int]string: its keys are no strings"},
+		{"several", "text: 1\ncount: x",
+			"5: .text: must be a string, got the number \"1\"; put it in quotes\n6: .count: must be a whole number, got the string \"x\""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := own(t, c.text).Decode(new(outer))
@@ -140,7 +146,8 @@ func TestDecodeMistakes(t *testing.T) {
 }
 
 func TestDecodeIntoNothing(t *testing.T) {
-	for name, into := range map[string]any{"nil": nil, "no pointer": outer{}, "nil pointer": (*outer)(nil), "pointer to a number": new(int)} {
+	for name, into := range map[string]any{"nil": nil, "no pointer": outer{}, "nil pointer": (*outer)(nil),
+		"pointer to a number": new(int)} {
 		if err := own(t, "text: a").Decode(into); err == nil {
 			t.Errorf("%s: no error", name)
 		}

@@ -103,7 +103,9 @@ func syntaxLine(raw []byte, err error) int {
 
 // readSettings reads the top level of the file into s.
 func (r *reader) readSettings(root *yaml.Node, s *Settings) {
-	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "secrets", "programs", "schemas", "effects", "audit", "environment", "prepare", "reads")
+	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient",
+		"max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "secrets", "programs", "schemas", "effects",
+		"audit", "environment", "prepare", "reads")
 	r.readVersion(root, keys["version"])
 	s.Exec.Timeout = DefaultTimeout
 	if n := keys["exec"]; n != nil {
@@ -224,8 +226,12 @@ func (r *reader) hasKey(n *yaml.Node, keys map[string]*yaml.Node, at, key string
 // readIntegration reads the settings of one integration.
 func (r *reader) readIntegration(e entry, general *Settings) Integration {
 	at := "integrations." + e.key
-	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(), Programs: general.programs, Effects: general.effects.rules, Strict: general.strict, Reads: general.worlds.reads, Line: e.line}
-	keys := r.readObject(e.value, at, "exec", "queries", "resources", "schemas", "shards", "list_order", "trace", "transient", "limits", "reuse", "baseline", "programs", "reads", "effects", "native", "settings", "deletes", "adopt", "take_over", "take_over_from", "server_dry_run")
+	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(),
+		Programs: general.programs, Effects: general.effects.rules, Strict: general.strict, Reads: general.worlds.reads,
+		Line: e.line}
+	keys := r.readObject(e.value, at, "exec", "queries", "resources", "schemas", "shards", "list_order", "trace",
+		"transient", "limits", "reuse", "baseline", "programs", "reads", "effects", "native", "settings", "deletes", "adopt",
+		"take_over", "take_over_from", "server_dry_run")
 	r.readNative(keys, at, &it)
 	if n := keys["exec"]; n != nil {
 		it.Exec = r.readExec(n, at+".exec", general.Exec)

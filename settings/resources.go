@@ -40,7 +40,9 @@ func (r Resources) Allow(path string) bool {
 // AllowAll reports whether the integration may ask for all resources, so that it may list
 // them.
 func (r Resources) AllowAll() bool {
-	return !r.limited || slices.ContainsFunc(r.globs, func(g Glob) bool { return g.Pattern == "**" || g.Pattern == "resources/**" })
+	return !r.limited || slices.ContainsFunc(r.globs, func(g Glob) bool {
+		return g.Pattern == "**" || g.Pattern == "resources/**"
+	})
 }
 
 // withoutLines returns a copy without lines.

@@ -25,11 +25,12 @@ func describeKey(path []string) string {
 var keyDescriptions = map[string]string{
 	"version": "Version of this format: 1.",
 
-	"exec":              "How a task becomes a process.",
-	"exec.argv":         "The argument vector. No shell is involved; words in braces are filled in.",
-	"exec.config":       "Text of a private file that exists while the task runs; {config} is its path.",
-	"exec.env":          "Variables that are set for the process.",
-	"exec.pass_env":     "Names of variables that are passed on from the environment of the runner. A task gets no others.",
+	"exec":        "How a task becomes a process.",
+	"exec.argv":   "The argument vector. No shell is involved; words in braces are filled in.",
+	"exec.config": "Text of a private file that exists while the task runs; {config} is its path.",
+	"exec.env":    "Variables that are set for the process.",
+	"exec.pass_env": "Names of variables that are passed on from the environment of the runner. A task gets no " +
+		"others.",
 	"exec.timeout":      "How long a task may run, such as 10m (the default) or 90s.",
 	"exec.memory":       "The most memory that a task needs, such as 512MiB or 4GiB.",
 	"exec.when":         "Additions for tasks whose pr_check has certain fields.",
@@ -51,11 +52,13 @@ var keyDescriptions = map[string]string{
 	"trace":      "How recorded queries may be used to skip the integration.",
 	"baseline":   "none: a failed task is never run again on base.",
 
-	"native":                    "The native integration that runs for this definition; the default is that of its own name.",
-	"settings":                  "What the native integration itself reads.",
-	"deletes":                   "How many things the native integration may delete in one run.",
-	"deletes.max":               "The most deletions of one run; the default is 10.",
-	"deletes.percent":           "The most deletions of one run, in percent of the things that are ours; the default is 20.",
+	"native": "The native integration that runs for this definition; the default is that of its " +
+		"own name.",
+	"settings":    "What the native integration itself reads.",
+	"deletes":     "How many things the native integration may delete in one run.",
+	"deletes.max": "The most deletions of one run; the default is 10.",
+	"deletes.percent": "The most deletions of one run, in percent of the things that are ours; the " +
+		"default is 20.",
 	"deletes.floor":             "As many deletions are always allowed; the default is 3.",
 	"deletes.off":               "Only approved deletions are allowed.",
 	"deletes.approved":          "Deletions that are allowed whatever the other numbers say.",
@@ -63,8 +66,9 @@ var keyDescriptions = map[string]string{
 	"deletes.approved.[].until": "The last day on which it may be deleted, such as 2026-01-31.",
 	"adopt":                     "Patterns of the keys of things without an owner that the native integration may take.",
 	"take_over":                 "Patterns of the keys of things of another caller that the native integration may take.",
-	"server_dry_run":            "Whether the dry run of the native integration asks clusters to try its writes, which needs the rights to write.",
-	"take_over_from":            "Name of another integration whose things the native integration takes over.",
+	"server_dry_run": "Whether the dry run of the native integration asks clusters to try its writes, which " +
+		"needs the rights to write.",
+	"take_over_from": "Name of another integration whose things the native integration takes over.",
 
 	"shards":            "How the integration runs on single shards of its work.",
 	"shards.by":         "Selectors of the shards in the desired state, such as roles[*].aws_groups[*].account.name.",
@@ -92,20 +96,25 @@ var keyDescriptions = map[string]string{
 	"checkout.schemas":   "Folder of the JSON schemas (the default is schemas), or a bundle file (*.json) with them.",
 	"checkout.graphql":   "File with the GraphQL types; the default is graphql-schemas/schema.yml.",
 
-	"schemas":           "Whether an answer may depend on datafiles of schemas that the definition does not allow: believed or strict.",
+	"schemas": "Whether an answer may depend on datafiles of schemas that the definition does not allow: " +
+		"believed or strict.",
 	"definition_schema": "The $schema of integration definitions; the default is /app-sre/integration-1.yml.",
 
 	"transient":            "Regular expressions of output lines of failures that may pass by themselves.",
 	"max_baseline_seconds": "How long failed tasks may run again on base, all together; the default is 600.",
-	"reuse":                "How long a passed task need not run again on the same inputs: a duration, or none. The default is 1h.",
-	"programs":             "Which files of the repository a command may use: all (the default), none, or patterns.",
+	"reuse": "How long a passed task need not run again on the same inputs: a duration, or none. The " +
+		"default is 1h.",
+	"programs": "Which files of the repository a command may use: all (the default), none, or patterns.",
 
-	"reads":       "Whether the files that a task opens, lists and looks for are recorded: recorded (the default), strict (an integration without a record runs), none.",
+	"reads": "Whether the files that a task opens, lists and looks for are recorded: recorded (the default), " +
+		"strict (an integration without a record runs), none.",
 	"environment": "Files and folders that git ignores, such as .venv, that tasks on base have as well.",
-	"prepare":     "The command that prepares a copy of the files of a side before a task starts there, as a list of words.",
+	"prepare": "The command that prepares a copy of the files of a side before a task starts there, as a list " +
+		"of words.",
 
-	"audit":         "What follows from audits of skipped work.",
-	"audit.on_miss": "report: a wrong skip is reported. distrust: its rung also no longer counts for the integration, until planner confirm.",
+	"audit": "What follows from audits of skipped work.",
+	"audit.on_miss": "report: a wrong skip is reported. distrust: its rung also no longer counts for the integration, " +
+		"until planner confirm.",
 
 	"effects":                    "Finds in the output of a dry run what it would create, change and delete.",
 	"effects.use":                "Names of ready rules.",
@@ -123,11 +132,13 @@ var keyDescriptions = map[string]string{
 	"integrations.*.effects":     "none, or rules that count before the general ones.",
 	"integrations.*.effects.use": "Names of ready rules for this integration.",
 
-	"secrets":                                  "Where native integrations find secrets: files, env or vault.",
-	"secrets.files":                            "Secrets in files, such as those that Kubernetes mounts.",
-	"secrets.files.folder":                     "Absolute path of a folder with a file PATH/FIELD for each secret.",
-	"secrets.env":                              "Secrets in variables PREFIX_PATH_FIELD: upper case, with _ for all but letters and digits.",
-	"secrets.env.prefix":                       "What the names of the variables begin with, without the underscore behind it.",
+	"secrets":              "Where native integrations find secrets: files, env or vault.",
+	"secrets.files":        "Secrets in files, such as those that Kubernetes mounts.",
+	"secrets.files.folder": "Absolute path of a folder with a file PATH/FIELD for each secret.",
+	"secrets.env": "Secrets in variables PREFIX_PATH_FIELD: upper case, with _ for all but " +
+		"letters and digits.",
+	"secrets.env.prefix": "What the names of the variables begin with, without the underscore " +
+		"behind it.",
 	"secrets.vault":                            "Secrets in the KV engine, version 2, of HashiCorp Vault.",
 	"secrets.vault.server":                     "The address of Vault, such as https://vault.example.com:8200.",
 	"secrets.vault.mount":                      "Where the KV engine is mounted; by default the first part of a path.",

@@ -31,7 +31,8 @@ func TestSchemaFile(t *testing.T) {
 	}
 	want, err := os.ReadFile(schemaFile)
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("docs/prcheck.schema.json is not what the reader of the settings wants (%v); go test ./settings -update", err)
+		t.Errorf("docs/prcheck.schema.json is not what the reader of the settings wants (%v); go test ./settings -update",
+			err)
 	}
 }
 
@@ -89,7 +90,8 @@ func daysAsText(n *yaml.Node) {
 }
 
 func TestSchemaAcceptsExamples(t *testing.T) {
-	for _, name := range []string{"testdata/prcheck.yaml", "../examples/shop/prcheck.yaml", "../examples/office/prcheck.yaml",
+	for _, name := range []string{"testdata/prcheck.yaml", "../examples/shop/prcheck.yaml",
+		"../examples/office/prcheck.yaml",
 		"../examples/qontract-reconcile/prcheck.yaml", "../testdata/shop/prcheck.yaml"} {
 		raw, err := os.ReadFile(name)
 		if err != nil {
@@ -112,9 +114,11 @@ var onlyReader = map[string]bool{
 	"pattern going up": true, "costly pattern": true, "query outside": true, "resources elsewhere": true,
 	"bad selector": true, "selector twice": true,
 	// Addresses.
-	"plain http": true, "plain http to a name": true, "a password in the address": true, "a path in the address": true, "mount outside": true,
+	"plain http": true, "plain http to a name": true, "a password in the address": true, "a path in the address": true,
+	"mount outside": true,
 	// Words in braces.
-	"unknown word in a key": true, "variable in a key": true, "unknown placeholder": true, "token in an argument": true, "token in a variable of arguments": true, "token in a flag": true,
+	"unknown word in a key": true, "variable in a key": true, "unknown placeholder": true, "token in an argument": true,
+	"token in a variable of arguments": true, "token in a flag": true,
 	"cmd inside a word": true, "config in itself": true, "cmd in env": true, "flags inside a word": true,
 	"bad variable of the environment": true, "image in env": true, "unknown placeholder in a flag": true,
 	// What two keys say together.

@@ -93,7 +93,8 @@ func (r *reader) readAbsolutePath(n *yaml.Node, at string) string {
 	r.note(n, constraint{"pattern": "^/"})
 	s, ok := r.readText(n, at)
 	if ok && !filepath.IsAbs(s) {
-		r.fail(n.Line, at, "%s is not absolute; files of the repository come from the change, so they hold no secrets", phrase.Quote(s))
+		r.fail(n.Line, at, "%s is not absolute; files of the repository come from the change, so they hold no secrets",
+			phrase.Quote(s))
 	}
 	return s
 }
@@ -137,10 +138,12 @@ func (r *reader) readServer(n *yaml.Node, at string) string {
 	}
 	u, err := url.Parse(s)
 	switch {
-	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
+	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
+		strings.Trim(u.Path, "/") != "":
 		r.fail(n.Line, at, "must be an address such as https://vault.example.com:8200, without a path and without a user")
 	case u.Scheme != "https" && (u.Scheme != "http" || !origin.IsThisMachine(u.Hostname())):
-		r.fail(n.Line, at, "must begin with https://, since secrets are sent there; http:// is allowed for this machine alone")
+		r.fail(n.Line, at, "must begin with https://, since secrets are sent there; http:// is allowed for this "+
+			"machine alone")
 	}
 	return strings.TrimRight(s, "/")
 }

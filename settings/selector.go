@@ -80,9 +80,11 @@ func ParseSelector(text string) (Selector, error) {
 	s := Selector{Text: text, Steps: steps}
 	switch {
 	case s.OwnerIndex() < 0:
-		return Selector{}, fmt.Errorf("selector %s: names no elements; it needs a wildcard, [*] for each item or * for each member", phrase.Quote(text))
+		return Selector{}, fmt.Errorf("selector %s: names no elements; it needs a wildcard, [*] for each item or * for "+
+			"each member", phrase.Quote(text))
 	case s.OwnerIndex() == len(steps)-1:
-		return Selector{}, fmt.Errorf("selector %s: ends with a wildcard; it needs the key below it, such as .name", phrase.Quote(text))
+		return Selector{}, fmt.Errorf("selector %s: ends with a wildcard; it needs the key below it, such as .name",
+			phrase.Quote(text))
 	}
 	return s, nil
 }
@@ -148,7 +150,8 @@ func parseStep(rest string) (Step, string, error) {
 		end = len(rest)
 	}
 	if end == 0 {
-		return Step{}, "", fmt.Errorf("unexpected %s; steps are parted by a dot, and unusual names are quoted", phrase.Quote(rest))
+		return Step{}, "", fmt.Errorf("unexpected %s; steps are parted by a dot, and unusual names are quoted",
+			phrase.Quote(rest))
 	}
 	return Step{Name: rest[:end]}, rest[end:], nil
 }
@@ -164,7 +167,8 @@ func parseBracket(rest string) (Step, string, error) {
 	case strings.HasPrefix(inside, "?"):
 		return Step{}, "", fmt.Errorf("filter [%s] is not supported; use [*], which covers more", inside)
 	case inside != "" && strings.Trim(inside, "0123456789:- ") == "":
-		return Step{}, "", fmt.Errorf("position [%s] is not supported, since an item is never known by its position; use [*]", inside)
+		return Step{}, "", fmt.Errorf("position [%s] is not supported, since an item is never known by its position; use [*]",
+			inside)
 	}
 	return Step{}, "", fmt.Errorf("unexpected [%s]; brackets hold only *, a name stands behind a dot", inside)
 }

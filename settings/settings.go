@@ -213,7 +213,8 @@ func (s *Settings) DefinitionSchema() bundle.SchemaPath {
 func (s *Settings) For(name string) Integration {
 	it, ok := s.integrations[name]
 	if !ok {
-		it = Integration{Name: name, Exec: s.Exec, Transient: s.transient, Reuse: s.reuseTime(), Programs: s.programs, Effects: s.effects.rules, Strict: s.strict, Reads: s.worlds.reads}
+		it = Integration{Name: name, Exec: s.Exec, Transient: s.transient, Reuse: s.reuseTime(), Programs: s.programs,
+			Effects: s.effects.rules, Strict: s.strict, Reads: s.worlds.reads}
 	}
 	it.Programs.Ignored = s.Ignore
 	it.CompareEffects = s.effects.policy.Compare && !it.NoBaseline && it.FindsEffects()

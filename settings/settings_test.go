@@ -44,10 +44,11 @@ func TestRead(t *testing.T) {
 		{Ready: EffectsOfReconcile, Line: 47},
 	}
 	want := &Settings{
-		effects: effectSettings{effects, EffectPolicy{true, 3 * time.Minute, map[plan.EffectKind]string{plan.EffectDelete: "deletions-reviewed"}}},
-		File:    "prcheck.yaml",
-		Exec:    general,
-		Ignore:  []Glob{{"docs/**", 16}, {"**/*.md", 16}},
+		effects: effectSettings{effects,
+			EffectPolicy{true, 3 * time.Minute, map[plan.EffectKind]string{plan.EffectDelete: "deletions-reviewed"}}},
+		File:   "prcheck.yaml",
+		Exec:   general,
+		Ignore: []Glob{{"docs/**", 16}, {"**/*.md", 16}},
 		Rules: []Rule{{
 			When: []Glob{{"resources/jenkins/**", 18}, {"resources/{a,b}.j2", 18}},
 			Run:  []Name{{"jenkins-job-builder", 19}, {"template-tester", 19}},
@@ -68,7 +69,8 @@ func TestRead(t *testing.T) {
 					},
 					Arg: "--account-name", Collection: true, Max: 10, FanOut: true, Line: 24,
 				},
-				ListOrder: OrderSignificant, ListOrderSet: true, Trace: TraceStatic, Reuse: DefaultReuse, Effects: effects, Line: 21,
+				ListOrder: OrderSignificant, ListOrderSet: true, Trace: TraceStatic, Reuse: DefaultReuse, Effects: effects,
+				Line: 21,
 			},
 			"own-program": {
 				Name: "own-program", Exec: own, Reuse: DefaultReuse, Effects: effects, Line: 31,
@@ -78,10 +80,12 @@ func TestRead(t *testing.T) {
 			},
 			"bound": {
 				Name: "bound", Exec: general, Reuse: DefaultReuse, Effects: effects, Line: 37, Native: "namespaces",
-				Deletes:    Deletes{Max: number(5), Percent: number(10), Floor: number(1), Approved: []Approval{{"c1/old", "2026-01-31", 40}}},
-				Adopt:      []string{"c1/*"},
-				TakeOver:   []string{"c2/**"},
-				NativeKeys: []Name{{"native", 38}, {"settings", 39}, {"deletes", 40}, {"adopt", 41}, {"take_over", 42}, {"take_over_from", 43}, {"server_dry_run", 44}},
+				Deletes: Deletes{Max: number(5), Percent: number(10), Floor: number(1),
+					Approved: []Approval{{"c1/old", "2026-01-31", 40}}},
+				Adopt:    []string{"c1/*"},
+				TakeOver: []string{"c2/**"},
+				NativeKeys: []Name{{"native", 38}, {"settings", 39}, {"deletes", 40}, {"adopt", 41}, {"take_over", 42},
+					{"take_over_from", 43}, {"server_dry_run", 44}},
 
 				TakeOverFrom: "openshift-namespaces", ServerDryRun: true, Own: s.For("bound").Own,
 			},
@@ -185,10 +189,12 @@ func TestExpand(t *testing.T) {
 		cmd              []string
 		want             string
 	}{
-		{"one shard", "--account", "app-sre", []string{"users", "-v"}, "users|users|-v|--in=app-sre|--account|app-sre|{config}|{task}"},
+		{"one shard", "--account", "app-sre", []string{"users", "-v"},
+			"users|users|-v|--in=app-sre|--account|app-sre|{config}|{task}"},
 		{"all shards", "--account", "", []string{"users"}, "users|users|--in=|{config}|{task}"},
 		{"one word", "--account=", "app-sre", nil, "users|--in=app-sre|--account=app-sre|{config}|{task}"},
-		{"braces in a value stay", "--account", "{name}", []string{"{shard}"}, "users|{shard}|--in={lbrace}name}|--account|{lbrace}name}|{config}|{task}"},
+		{"braces in a value stay", "--account", "{name}", []string{"{shard}"},
+			"users|{shard}|--in={lbrace}name}|--account|{lbrace}name}|{config}|{task}"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

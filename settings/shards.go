@@ -55,7 +55,8 @@ func (r *reader) checkShardIsPassed(s *Shards, n *yaml.Node, keys map[string]*ya
 	args, shard := slices.Contains(exec.Argv, "{shard_args}"), exec.uses("{shard}")
 	switch {
 	case s.Strategy == StrategyStatic && exec.Argv != nil && !exec.PassesShardNumber():
-		r.fail(n.Line, at, "a process would not know its static shard: put {shards} and {shard_id} into argv, env or config of exec")
+		r.fail(n.Line, at, "a process would not know its static shard: put {shards} and {shard_id} into argv, env or "+
+			"config of exec")
 	case s.Strategy == StrategyStatic && keys["arg"] == nil:
 	case args && keys["arg"] == nil && keys["strategy"] == nil:
 		r.fail(n.Line, at, "arg is missing: the option that {shard_args} puts before the shard")
@@ -82,7 +83,8 @@ func (r *reader) readSelectors(n *yaml.Node, at string) []Selector {
 		s.Line = t.line
 		twin := slices.IndexFunc(by, func(o Selector) bool { return slices.Equal(o.Steps, s.Steps) })
 		if twin >= 0 {
-			r.fail(t.line, at, "%s says the same as %s on line %d", phrase.Quote(s.Text), phrase.Quote(by[twin].Text), by[twin].Line)
+			r.fail(t.line, at, "%s says the same as %s on line %d", phrase.Quote(s.Text), phrase.Quote(by[twin].Text),
+				by[twin].Line)
 			continue
 		}
 		by = append(by, s)

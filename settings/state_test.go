@@ -8,7 +8,8 @@ import (
 const publicKey = "ed25519:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
 
 func TestState(t *testing.T) {
-	s, err := Read("prcheck.yaml", []byte("version: 1\nstate: {keys: ['"+publicKey+"'], project: shop/data, trust: bucket}\n"))
+	s, err := Read("prcheck.yaml",
+		[]byte("version: 1\nstate: {keys: ['"+publicKey+"'], project: shop/data, trust: bucket}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

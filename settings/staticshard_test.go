@@ -28,7 +28,8 @@ func TestPassesShardNumber(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
 	}
-	only := Exec{Argv: []string{"{flags}"}, When: map[Condition]ExecAddition{State: {Flags: []string{"{shards}", "{shard_id}"}}}}
+	only := Exec{Argv: []string{"{flags}"},
+		When: map[Condition]ExecAddition{State: {Flags: []string{"{shards}", "{shard_id}"}}}}
 	if only.ForConditions(nil, "").PassesShardNumber() || !only.ForConditions([]Condition{State}, "").PassesShardNumber() {
 		t.Error("a condition that does not hold counts, or one that holds does not")
 	}
@@ -40,7 +41,8 @@ func TestForStaticShard(t *testing.T) {
 		Env: map[string]string{"A": "{shard_id}"}, Variables: map[string]string{"V": "{shards}"},
 	}
 	got := e.ForStaticShard(3, 1)
-	if want := []string{"1", "{shard} 3"}; !slices.Equal(got.Argv, want) || got.Config != "3" || got.Env["A"] != "1" || got.Variables["V"] != "3" {
+	if want := []string{"1", "{shard} 3"}; !slices.Equal(got.Argv, want) || got.Config != "3" || got.Env["A"] != "1" ||
+		got.Variables["V"] != "3" {
 		t.Errorf("got %+v", got)
 	}
 	if e.Argv[0] != "{shard_id}" || e.Env["A"] != "{shard_id}" || e.Variables["V"] != "{shards}" {

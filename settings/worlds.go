@@ -56,11 +56,13 @@ func (r *reader) readWorlds(keys map[string]*yaml.Node, s *Settings) {
 			name := strings.TrimSuffix(t.value, "/")
 			switch why := pathProblem(name); {
 			case path.IsAbs(name):
-				r.fail(t.line, "environment", "%s cannot be used: it is not relative to the root of the repository", phrase.Quote(t.value))
+				r.fail(t.line, "environment", "%s cannot be used: it is not relative to the root of the repository",
+					phrase.Quote(t.value))
 			case why != "":
 				r.fail(t.line, "environment", "%s cannot be used: %s", phrase.Quote(t.value), why)
 			case strings.ContainsAny(name, `*?[]{}\`):
-				r.fail(t.line, "environment", "%s cannot be used: name a file or a folder, without wildcards", phrase.Quote(t.value))
+				r.fail(t.line, "environment", "%s cannot be used: name a file or a folder, without wildcards",
+					phrase.Quote(t.value))
 			default:
 				s.worlds.environment = append(s.worlds.environment, name)
 			}

@@ -33,7 +33,8 @@ const (
 
 // String returns the kind as words for people.
 func (k Kind) String() string {
-	return [...]string{"a repository whose datafiles cannot be read", "a repository without integrations", "a repository with programs of its own", "a repository for qontract-reconcile"}[k]
+	return [...]string{"a repository whose datafiles cannot be read", "a repository without integrations",
+		"a repository with programs of its own", "a repository for qontract-reconcile"}[k]
 }
 
 // A Repository is what a checkout has that matters to prcheck.
@@ -67,7 +68,8 @@ func Look(ctx context.Context, dir string, o Options) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{root: found.Root(), Host: found.RemoteHost(ctx), hasPart: map[string]bool{}, queries: map[string]bool{}}
+	r := &Repository{root: found.Root(), Host: found.RemoteHost(ctx), hasPart: map[string]bool{},
+		queries: map[string]bool{}}
 	if err := r.readSettings(); err != nil {
 		return nil, err
 	}
@@ -127,7 +129,8 @@ func (r *Repository) findParts() {
 	if r.settings == nil {
 		r.Checkout = (&settings.Settings{}).Checkout()
 		for _, beside := range besides {
-			at := settings.Checkout{Data: r.Checkout.Data, Resources: r.Checkout.Resources, Schemas: beside + "schemas", GraphQL: beside + "graphql-schemas/schema.yml"}
+			at := settings.Checkout{Data: r.Checkout.Data, Resources: r.Checkout.Resources, Schemas: beside + "schemas",
+				GraphQL: beside + "graphql-schemas/schema.yml"}
 			if r.has(at.Schemas) && r.has(at.GraphQL) {
 				r.Checkout = at
 				break

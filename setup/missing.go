@@ -35,7 +35,9 @@ func (r *Repository) Notes() []string {
 	var out []string
 	for _, at := range []string{r.Checkout.Schemas, r.Checkout.GraphQL} {
 		if settings.IsOutside(at) && r.hasPart[at] {
-			out = append(out, fmt.Sprintf("%s is outside of the repository: jobs need it there, too, for instance by a before_script that clones it", at))
+			out = append(out,
+				fmt.Sprintf("%s is outside of the repository: jobs need it there, too, for instance by a before_script that "+
+					"clones it", at))
 		}
 	}
 	return out
@@ -53,8 +55,9 @@ func (r *Repository) missingParts() []string {
 			continue
 		}
 		if !r.hasPart[part.path] {
-			out = append(out, fmt.Sprintf("%s is missing: make %s, or say in %s where it is (checkout.%s); docs/tutorial.md shows a small one",
-				part.what, part.path, settings.FileName, part.key))
+			out = append(out,
+				fmt.Sprintf("%s is missing: make %s, or say in %s where it is (checkout.%s); docs/tutorial.md shows a small one",
+					part.what, part.path, settings.FileName, part.key))
 		}
 	}
 	return out
@@ -65,22 +68,31 @@ func (r *Repository) missingInSettings() []string {
 	if r.head == nil {
 		return nil
 	}
-	in := planner.Input{Base: r.head, Head: r.head, Settings: r.bundleSettings(), ReadQuery: func(string) ([]byte, error) { return nil, os.ErrNotExist }}
+	in := planner.Input{Base: r.head, Head: r.head, Settings: r.bundleSettings(), ReadQuery: func(string) ([]byte, error) {
+		return nil, os.ErrNotExist
+	}}
 	if r.settings != nil {
 		in.Settings, in.ReadQuery = r.settings.Settings, r.settings.ReadQuery
 	}
 	var out []string
 	if err := planner.Check(in); err != nil && r.Kind == Empty {
-		out = append(out, fmt.Sprintf("no integration is defined: write a datafile with the $schema %q for each of your programs (docs/tutorial.md)", in.Settings.DefinitionSchema()))
+		out = append(out,
+			fmt.Sprintf("no integration is defined: write a datafile with the $schema %q for each of your programs "+
+				"(docs/tutorial.md)", in.Settings.DefinitionSchema()))
 		if _, near, ok := strings.Cut(err.Error(), "(there are datafiles of "); ok {
 			near, _, _ = strings.Cut(near, ")")
-			out = append(out, fmt.Sprintf("there are datafiles of %s: if they define the integrations, name their $schema in %s (definition_schema)", sanitize.Line(near), settings.FileName))
+			out = append(out,
+				fmt.Sprintf("there are datafiles of %s: if they define the integrations, name their $schema in %s "+
+					"(definition_schema)", sanitize.Line(near), settings.FileName))
 		}
 	} else if err != nil && r.settings != nil {
 		out = append(out, strings.ReplaceAll(firstLine(err), r.at("")+"/", ""))
 	}
-	if r.Kind != Empty && !slices.ContainsFunc(r.Definitions, func(d integration.Definition) bool { return d.Check != nil }) {
-		out = append(out, "no definition has a pr_check, so nothing is ever dry-run: write pr_check.cmd into those that should be")
+	if r.Kind != Empty && !slices.ContainsFunc(r.Definitions, func(d integration.Definition) bool {
+		return d.Check != nil
+	}) {
+		out = append(out, "no definition has a pr_check, so nothing is ever dry-run: write pr_check.cmd into those that "+
+			"should be")
 	}
 	return out
 }
@@ -115,7 +127,8 @@ func (r *Repository) missingPrograms() []string {
 	if n := len(unknown) - maxPrograms; n > 0 {
 		unknown, more = unknown[:maxPrograms], fmt.Sprintf(" and %d more", n)
 	}
-	return []string{fmt.Sprintf("these programs are neither in PATH nor in the repository: %s%s; install them, or say in %s how tasks start (exec.argv)",
+	return []string{fmt.Sprintf("these programs are neither in PATH nor in the repository: %s%s; install them, or say "+
+		"in %s how tasks start (exec.argv)",
 		strings.Join(unknown, ", "), more, settings.FileName)}
 }
 
@@ -123,7 +136,8 @@ func (r *Repository) missingPrograms() []string {
 func (r *Repository) missingInCI() []string {
 	switch {
 	case !r.usesGitLab():
-		return []string{fmt.Sprintf("the remote is %s, and the pipeline that is shipped is one of GitLab: run runner precheck in a job of your own", sanitize.Line(r.Host))}
+		return []string{fmt.Sprintf("the remote is %s, and the pipeline that is shipped is one of GitLab: run runner "+
+			"precheck in a job of your own", sanitize.Line(r.Host))}
 	case !r.isFile(CIFile):
 		return []string{CIFile + " is no file, but a folder, a link or something else: move it away, and run init again"}
 	case r.mentionsPrcheck(CIFile):

@@ -51,7 +51,8 @@ include:
       image: registry.example.com/prcheck:1
 `
 
-const settingsHead = "# Settings of prcheck, made by runner init. docs/settings.md of prcheck describes every key, and\n" +
+const settingsHead = "# Settings of prcheck, made by runner init. docs/settings.md of prcheck describes every " +
+	"key, and\n" +
 	"# planner schema settings prints their JSON Schema for editors.\n"
 
 // settingsText returns the settings for the repository.
@@ -123,7 +124,8 @@ const maxListed = 200
 // ownIntegrations returns what the settings say about each integration.
 func (r *Repository) ownIntegrations() string {
 	if len(r.Definitions) == 0 {
-		return "\n# What prcheck knows about integrations stands here, when there are some:\n#integrations:\n#  NAME:\n#    queries: [queries/NAME.graphql]\n"
+		return "\n# What prcheck knows about integrations stands here, when there are some:\n#integrations:\n#  NAME:\n#   " +
+			" queries: [queries/NAME.graphql]\n"
 	}
 	var entries, unknown strings.Builder
 	listed := 0
@@ -134,7 +136,8 @@ func (r *Repository) ownIntegrations() string {
 			fmt.Fprintf(&entries, "  %s:\n    queries: [%s]\n", quoteName(d.Name), queryFile(d.Name))
 		case listed < maxListed:
 			listed++
-			fmt.Fprintf(&unknown, "  #%s:\n  #  queries: [%s]\n", sanitize.Line(quoteName(d.Name)), sanitize.Line(queryFile(d.Name)))
+			fmt.Fprintf(&unknown, "  #%s:\n  #  queries: [%s]\n", sanitize.Line(quoteName(d.Name)),
+				sanitize.Line(queryFile(d.Name)))
 		}
 	}
 	text := "\n# What prcheck knows about an integration. The less it knows, the more often it runs.\n"

@@ -26,7 +26,8 @@ func TestKindOf(t *testing.T) {
 		{"a known name with a program of its own", []integration.Definition{check("terraform-users", "sh users.sh")}, Own},
 		{"a known name that is a program here", []integration.Definition{check("acs-rbac", "acs-rbac")}, Own},
 		{"a known name without a dry-run", []integration.Definition{{Name: "terraform-users"}}, Own},
-		{"qontract-reconcile", []integration.Definition{check("own", "sh own.sh"), check("terraform-users", "terraform-users --x")}, Reconcile},
+		{"qontract-reconcile", []integration.Definition{check("own", "sh own.sh"),
+			check("terraform-users", "terraform-users --x")}, Reconcile},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := kindOf(c.list, isCommand); got != c.want {
@@ -73,7 +74,9 @@ func TestReconcileTextParts(t *testing.T) {
 			t.Fatalf("got %q, want %q", got, want)
 		}
 		for _, name := range want {
-			if a, b := part.For(name), whole.For(name); len(a.Queries) != len(b.Queries) || !slices.Equal(a.Exec.Argv, b.Exec.Argv) || a.Resources.AllowAll() != b.Resources.AllowAll() {
+			if a, b := part.For(name),
+				whole.For(name); len(a.Queries) != len(b.Queries) || !slices.Equal(a.Exec.Argv, b.Exec.Argv) ||
+				a.Resources.AllowAll() != b.Resources.AllowAll() {
 				t.Fatalf("%s: got %+v, want %+v", name, a, b)
 			}
 		}
@@ -99,7 +102,8 @@ func mustRead(t *testing.T, text string) *settings.Settings {
 // Names come from the repository. Whatever they are, the settings can be read and say nothing
 // else.
 func TestHostileNames(t *testing.T) {
-	names := []string{"plain", "a: b", "x\ntrust: {new_integrations: true}", `"`, "'", "#", "- a", "\x1b[31mred", "../../etc/passwd", "{cmd}", "\u2028trust: x", "~", "null", ""}
+	names := []string{"plain", "a: b", "x\ntrust: {new_integrations: true}", `"`, "'", "#", "- a", "\x1b[31mred",
+		"../../etc/passwd", "{cmd}", "\u2028trust: x", "~", "null", ""}
 	r := &Repository{Kind: Own, Checkout: (&settings.Settings{}).Checkout(), queries: map[string]bool{}}
 	for i, name := range names {
 		r.Definitions = append(r.Definitions, integration.Definition{Name: name, Check: &integration.Check{Cmd: "sh"}})
@@ -113,7 +117,9 @@ func TestHostileNames(t *testing.T) {
 	if got := s.Names(); !slices.Equal(got, []string{"null", "plain"}) || s.TrustNewIntegrations {
 		t.Errorf("the settings name %q, trust %t", got, s.TrustNewIntegrations)
 	}
-	for _, line := range strings.FieldsFunc(files[0].Text, func(c rune) bool { return c == '\n' || c == '\u2028' || c == '\r' }) {
+	for _, line := range strings.FieldsFunc(files[0].Text, func(c rune) bool {
+		return c == '\n' || c == '\u2028' || c == '\r'
+	}) {
 		if strings.Contains(line, "trust:") && !strings.HasPrefix(line, "  #") {
 			t.Errorf("a name becomes a line of its own: %q", line)
 		}

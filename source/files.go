@@ -86,5 +86,6 @@ func (f folderFiles) ReadLink(name string) (target string, err error) {
 
 // namesNothing reports whether an error says that no file can have a name.
 func namesNothing(err error) bool {
-	return errors.Is(err, fs.ErrInvalid) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
+	return errors.Is(err, fs.ErrInvalid) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTDIR) ||
+		errors.Is(err, syscall.ENAMETOOLONG)
 }

@@ -47,7 +47,8 @@ func TestFiles(t *testing.T) {
 		link(t, target, filepath.Join(dir, name))
 	}
 	tree := source.Files(filepath.Join(dir, "in"))
-	for name, want := range map[string]string{"a/b.txt": "b", "inside": "b", "outside": "", "folder/out.txt": "", "../out.txt": "", "none": ""} {
+	for name, want := range map[string]string{"a/b.txt": "b", "inside": "b", "outside": "", "folder/out.txt": "",
+		"../out.txt": "", "none": ""} {
 		raw, err := fs.ReadFile(tree, name)
 		if string(raw) != want || (err == nil) != (want != "") {
 			t.Errorf("%s: got %q, %v, want %q", name, raw, err, want)
@@ -57,7 +58,8 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]bool{
-		"a/b.txt": true, "a": true, "outside": true, "none": false, "a/b.txt/c": false, "a\x00b": false, strings.Repeat("x", 5000): false,
+		"a/b.txt": true, "a": true, "outside": true, "none": false, "a/b.txt/c": false, "a\x00b": false,
+		strings.Repeat("x", 5000): false,
 	} {
 		if _, err := tree.Lstat(name); (err == nil) != want || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%.20q: got %v, want %v", name, err, want)

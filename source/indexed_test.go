@@ -24,7 +24,8 @@ func twoRevisions(t *testing.T) string {
 		"resources/motd.txt":         "welcome",
 	}
 	for i := range 20 {
-		files[fmt.Sprintf("data/users/%d.yml", i)] = fmt.Sprintf("$schema: /user.yml\nname: user %d\nnext: {$ref: /users/%d.yml}\nmotd: /motd.txt\n", i, (i+1)%20)
+		files[fmt.Sprintf("data/users/%d.yml",
+			i)] = fmt.Sprintf("$schema: /user.yml\nname: user %d\nnext: {$ref: /users/%d.yml}\nmotd: /motd.txt\n", i, (i+1)%20)
 	}
 	dir := repository(t, files)
 	put(t, dir, "data/users/3.yml", "$schema: /user.yml\nname: changed\n")
@@ -116,7 +117,8 @@ func TestAnyEdit(t *testing.T) {
 	cache := t.TempDir()
 	r := rand.New(rand.NewPCG(3, 9))
 	for step := range 60 {
-		name := []string{"data/users/1.yml", "data/users/2.yml", "data/new.yml", "resources/motd.txt", "schemas/user.yml"}[r.IntN(5)]
+		name := []string{"data/users/1.yml", "data/users/2.yml", "data/new.yml", "resources/motd.txt",
+			"schemas/user.yml"}[r.IntN(5)]
 		switch n := r.IntN(4); {
 		case name == "schemas/user.yml":
 			put(t, dir, name, fmt.Sprintf("$schema: /metaschema-1.json\nproperties: {name: {type: string}, x%d: {}}\n", n/2))
@@ -148,7 +150,8 @@ func damages(r *rand.Rand, text, other string) []string {
 	out := []string{"", text[:len(text)/2], text[1:], text + "x", other, strings.Repeat("\x00", len(text))}
 	if strings.HasPrefix(text, "index-") {
 		_, body, _ := strings.Cut(text, "\n")
-		out = append(out, withSum(text, body[:len(body)/2]), withSum(text, strings.Repeat("{", len(body))), withSum(text, "{}\n"+body))
+		out = append(out, withSum(text, body[:len(body)/2]), withSum(text, strings.Repeat("{", len(body))),
+			withSum(text, "{}\n"+body))
 	}
 	for range 40 {
 		b := []byte(text)

@@ -48,7 +48,9 @@ func liveRefs(base, head string) (from, to live.Ref, err error) {
 		case flags[flag] == "":
 			return from, to, cli.Usage(fmt.Errorf("--%s is required: the bundle on the same server", flag))
 		case !live.IsRef(flags[flag]):
-			return from, to, cli.Usage(fmt.Errorf("--%s is not on a live server, and the other side is: give both as bundle files, or both as bundles of one server", flag))
+			return from, to,
+				cli.Usage(fmt.Errorf("--%s is not on a live server, and the other side is: give both as bundle files, or both as "+
+					"bundles of one server", flag))
 		}
 	}
 	if from, err = live.ParseRef(base); err != nil {
@@ -58,7 +60,8 @@ func liveRefs(base, head string) (from, to live.Ref, err error) {
 		return from, to, cli.Usage(fmt.Errorf("--head: %w", err))
 	}
 	if from.Server != to.Server {
-		err = cli.Usage(fmt.Errorf("base is on %s and head on %s: one server must have both bundles, since the changes come from its /diff; load both there", from.Server, to.Server))
+		err = cli.Usage(fmt.Errorf("base is on %s and head on %s: one server must have both bundles, since the changes "+
+			"come from its /diff; load both there", from.Server, to.Server))
 	}
 	return from, to, err
 }

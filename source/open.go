@@ -19,7 +19,9 @@ import (
 const maxObject = 4 << 30
 
 // ErrLive says that a bundle of a live server cannot be used where tasks run.
-var ErrLive = cli.Usage(errors.New("a live server cannot be used here, since tasks are served from whole bundles: plan with it, then get the two bundle files and give them with --base and --head; the plan's sha256 holds them to be the same"))
+var ErrLive = cli.Usage(errors.New("a live server cannot be used here, since tasks are served from whole bundles: " +
+	"plan with it, then get the two bundle files and give them with --base and --head; the plan's sha256 holds them to " +
+	"be the same"))
 
 // An Opener opens bundles by reference. The zero value remembers nothing.
 type Opener struct {

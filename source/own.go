@@ -81,8 +81,10 @@ const maxStart = 200
 
 // How documents of prcheck begin, and how a bundle begins.
 var (
-	documentStart = lazyregexp.New(`^(\{\s*"version":\s*"prcheck/v1"|# HELP prcheck_|<\?xml [^>]*\?>\s*<testsuites>\s*<testsuite name="prcheck")`)
-	bundleStart   = lazyregexp.New(`^\s*\{\s*"(data|datafiles|graphql|resources|schemas|git_commit|git_commit_timestamp)"\s*:`)
+	documentStart = lazyregexp.New(
+		`^(\{\s*"version":\s*"prcheck/v1"|# HELP prcheck_|<\?xml [^>]*\?>\s*<testsuites>\s*<testsuite name="prcheck")`)
+	bundleStart = lazyregexp.New(
+		`^\s*\{\s*"(data|datafiles|graphql|resources|schemas|git_commit|git_commit_timestamp)"\s*:`)
 )
 
 // isDocument reports whether a file is a document that prcheck wrote, or a bundle.
@@ -100,7 +102,8 @@ func (o ownFiles) isDocument(name string) bool {
 	if err != nil {
 		return false
 	}
-	return documentStart.Match(start) || bundleStart.Match(start) && isBundle(filepath.Join(o.root, filepath.FromSlash(name)))
+	return documentStart.Match(start) ||
+		bundleStart.Match(start) && isBundle(filepath.Join(o.root, filepath.FromSlash(name)))
 }
 
 // isBundle reports whether a file is a bundle with datafiles.

@@ -113,7 +113,8 @@ func (o Opener) readHead(ctx context.Context, ref string, base bundleFile) (bund
 
 // parseHead makes the bundle of head, which shares with base. It remembers their difference, or
 // the whole bundle if they differ too much.
-func (o Opener) parseHead(ctx context.Context, ref string, f bundleFile, base *bundle.Bundle, baseFile bundleFile) (*bundle.Bundle, error) {
+func (o Opener) parseHead(ctx context.Context, ref string, f bundleFile, base *bundle.Bundle,
+	baseFile bundleFile) (*bundle.Bundle, error) {
 	if f.difference != nil {
 		if b, err := base.WithDifference(f.difference); err == nil {
 			return b, nil

@@ -27,8 +27,9 @@ func repository(t *testing.T, files map[string]string) string {
 
 func TestParseRevision(t *testing.T) {
 	for ref, want := range map[string][2]string{
-		"git:main": {"main", "."}, "git:main@../x": {"main", "../x"}, "git:HEAD@{1}": {"HEAD@{1}", "."}, "git:HEAD@{1}@/a": {"HEAD@{1}", "/a"},
-		"git:@": {"@", "."}, "git:v1@": {"v1@", "."},
+		"git:main": {"main", "."}, "git:main@../x": {"main", "../x"}, "git:HEAD@{1}": {"HEAD@{1}", "."},
+		"git:HEAD@{1}@/a": {"HEAD@{1}", "/a"},
+		"git:@":           {"@", "."}, "git:v1@": {"v1@", "."},
 	} {
 		if revision, dir, ok := source.ParseRevision(ref); revision != want[0] || dir != want[1] || !ok {
 			t.Errorf("%s: got %q, %q, %v, want %q", ref, revision, dir, ok, want)
@@ -84,7 +85,8 @@ func TestCompare(t *testing.T) {
 		read func(string) ([]byte, error)
 		name string
 		want string
-	}{{c.ReadBase, "a.txt", "base"}, {c.ReadHead, "a.txt", "head"}, {c.ReadHead, "b.txt", "b"}, {c.ReadHead, "link.txt", ""}, {c.ReadHead, "../secret.txt", ""}} {
+	}{{c.ReadBase, "a.txt", "base"}, {c.ReadHead, "a.txt", "head"}, {c.ReadHead, "b.txt", "b"},
+		{c.ReadHead, "link.txt", ""}, {c.ReadHead, "../secret.txt", ""}} {
 		if raw, err := f.read(f.name); string(raw) != f.want || (err == nil) != (f.want != "") {
 			t.Errorf("%s: got %q, %v, want %q", f.name, raw, err, f.want)
 		}
@@ -101,7 +103,8 @@ func TestCompare(t *testing.T) {
 		t.Errorf("of the commit: got %q, %v", raw, err)
 	}
 	for _, refs := range [][3]string{
-		{"git:HEAD@" + dir, "dir:" + other, ""}, {"git:HEAD@" + dir, "git:HEAD@" + other, ""}, {"dir:" + dir, "dir:" + dir, ""},
+		{"git:HEAD@" + dir, "dir:" + other, ""}, {"git:HEAD@" + dir, "git:HEAD@" + other, ""},
+		{"dir:" + dir, "dir:" + dir, ""},
 		{"base.json", "dir:" + dir, ""}, {"git:HEAD@" + dir, "head.json", ""}, {"git:HEAD@" + dir, "dir:" + dir, other},
 	} {
 		if c, err := source.Compare(t.Context(), refs[0], refs[1], refs[2]); c != nil || err != nil {

@@ -55,7 +55,9 @@ func OpenSettings(ctx context.Context, name, base string) (OpenedSettings, error
 	case strings.HasPrefix(name, settings.FromBase):
 		ref, file, isRevision = base, strings.TrimPrefix(name, settings.FromBase), true
 		if !strings.HasPrefix(base, "git:") {
-			return OpenedSettings{}, cli.Usage(fmt.Errorf("--config %s takes a base that is a revision, git:REV, since only that has files beside the bundle", name))
+			return OpenedSettings{},
+				cli.Usage(fmt.Errorf("--config %s takes a base that is a revision, git:REV, since only that has files beside "+
+					"the bundle", name))
 		}
 	case strings.HasPrefix(name, "git:"):
 		ref, file, isRevision = strings.Cut(strings.TrimPrefix(name, "git:"), ":")
@@ -143,9 +145,12 @@ func revisionSettings(ctx context.Context, ref, file string) (OpenedSettings, er
 	if err != nil {
 		return OpenedSettings{}, err
 	}
-	s := OpenedSettings{Settings: &settings.Settings{}, Revision: &Revision{Root: repo.Root(), Commit: commit.Hash(), Path: file}}
+	s := OpenedSettings{Settings: &settings.Settings{}, Revision: &Revision{Root: repo.Root(), Commit: commit.Hash(),
+		Path: file}}
 	s.ReadQuery = func(name string) ([]byte, error) {
-		return limited(name, func() ([]byte, error) { return commit.ReadFile(ctx, path.Join(path.Dir(file), name), maxQuery) })
+		return limited(name, func() ([]byte, error) {
+			return commit.ReadFile(ctx, path.Join(path.Dir(file), name), maxQuery)
+		})
 	}
 	raw, err := commit.ReadFile(ctx, file, settings.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {

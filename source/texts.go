@@ -34,11 +34,14 @@ func (o Opener) Texts(ctx context.Context, ref string) (Texts, error) {
 	}
 	if dir, isFolder := strings.CutPrefix(ref, "dir:"); isFolder {
 		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(in.Data.Dir))); err != nil || !info.IsDir() {
-			return Texts{}, cli.Invalid(fmt.Errorf("reference %q: there is no folder %s in it: name a checkout, or the settings that tell where its parts are", ref, in.Data.Dir))
+			return Texts{},
+				cli.Invalid(fmt.Errorf("reference %q: there is no folder %s in it: name a checkout, or the settings that tell "+
+					"where its parts are", ref, in.Data.Dir))
 		}
 	}
 	sections := map[validator.Section]bundler.TreePart{
-		validator.Data: in.Data, validator.Resources: in.Resources, validator.Schemas: in.Schemas, validator.GraphQL: in.GraphQL,
+		validator.Data: in.Data, validator.Resources: in.Resources, validator.Schemas: in.Schemas,
+		validator.GraphQL: in.GraphQL,
 	}
 	names, listings := validator.Names{}, map[validator.Section]*bundler.Listing{}
 	for s, section := range sections {

@@ -88,7 +88,8 @@ func (w Workplace) walk(ctx context.Context) ([]string, error) {
 		case d.IsDir():
 			return ctx.Err()
 		case len(out) == maxWalked:
-			return errors.New("the folder in which tasks start has more than 100,000 files: name the programs in the settings (programs)")
+			return errors.New("the folder in which tasks start has more than 100,000 files: name the programs in the settings " +
+				"(programs)")
 		}
 		out = append(out, name)
 		return nil

@@ -32,15 +32,19 @@ func TestBelow(t *testing.T) {
 		write(t, a, "known/one.json", "a")
 		write(t, a, "known/two.json", "a")
 		write(t, b, "known/one.json", "b")
-		if err := a.Update(t.Context(), "known/one.json", func(old []byte) ([]byte, error) { return append(old, '+'), nil }); err != nil {
+		if err := a.Update(t.Context(), "known/one.json", func(old []byte) ([]byte, error) {
+			return append(old, '+'), nil
+		}); err != nil {
 			t.Error(err)
 		}
-		for key, want := range map[string]string{"native/" + state.Name("a") + "/known/one.json": "a+", "native/" + state.Name("b") + "/known/one.json": "b"} {
+		for key, want := range map[string]string{"native/" + state.Name("a") + "/known/one.json": "a+",
+			"native/" + state.Name("b") + "/known/one.json": "b"} {
 			if got, err := s.Read(t.Context(), key); err != nil || string(got) != want {
 				t.Errorf("%s: got %q, %v, want %q", key, got, err, want)
 			}
 		}
-		for folder, want := range map[string][]string{"": {"known/one.json", "known/two.json"}, "known": {"known/one.json", "known/two.json"}, "kno": nil} {
+		for folder, want := range map[string][]string{"": {"known/one.json", "known/two.json"},
+			"known": {"known/one.json", "known/two.json"}, "kno": nil} {
 			if got := listedKeys(t, a, folder); !slices.Equal(got, want) {
 				t.Errorf("list of %q: got %q, want %q", folder, got, want)
 			}
@@ -63,7 +67,8 @@ func TestBelow(t *testing.T) {
 		if got := listedKeys(t, s, "native"); len(got) != 1 {
 			t.Errorf("after all of a was removed: got %q", got)
 		}
-		for _, key := range []string{"", "../" + state.Name("b") + "/known/one.json", "../../blame/one.json", "a//b", "/blame/one.json"} {
+		for _, key := range []string{"", "../" + state.Name("b") + "/known/one.json", "../../blame/one.json", "a//b",
+			"/blame/one.json"} {
 			raw, err := a.Read(t.Context(), key)
 			written := a.Write(t.Context(), key, nil)
 			updated := a.Update(t.Context(), key, func([]byte) ([]byte, error) { return []byte("x"), nil })

@@ -20,7 +20,8 @@ const day = 24 * time.Hour
 
 // forFolderAndBucket runs a test over a folder and over a bucket. It passes the test a
 // function that makes documents older, and one that lists all files or objects.
-func forFolderAndBucket(t *testing.T, test func(t *testing.T, s state.Store, age func(name string, by time.Duration), names func() string)) {
+func forFolderAndBucket(t *testing.T, test func(t *testing.T, s state.Store, age func(name string, by time.Duration),
+	names func() string)) {
 	t.Run("folder", func(t *testing.T) {
 		dir := t.TempDir()
 		s, err := state.Open(dir)
@@ -97,7 +98,8 @@ func TestCollect(t *testing.T) {
 		now := time.Now()
 		collect := func(size int64, after time.Duration) {
 			t.Helper()
-			if err := state.Collect(t.Context(), s, state.Limits{Age: 90 * day, Size: size, Keep: []string{"kept"}}, now.Add(after)); err != nil {
+			if err := state.Collect(t.Context(), s, state.Limits{Age: 90 * day, Size: size, Keep: []string{"kept"}},
+				now.Add(after)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -109,8 +111,9 @@ func TestCollect(t *testing.T) {
 			{10_000, 0, ".new-BUSY kept/e leases/held native/n/e t/b t/c t/d t/young"}, // by age
 			{1500, time.Hour, ".new-BUSY kept/e leases/held native/n/e t/b t/c t/d t/young"},
 			{1500, -time.Hour, ".new-BUSY kept/e leases/held native/n/e t/b t/c t/d t/young"},
-			{1500, -25 * time.Hour, ".new-BUSY kept/e leases/held native/n/e t/c t/d t/young"}, // by size, one; the clock was wrong
-			{1, 0, ".new-BUSY kept/e leases/held native/n/e t/young"},                          // by size, all that is not young
+			// by size, one; the clock was wrong
+			{1500, -25 * time.Hour, ".new-BUSY kept/e leases/held native/n/e t/c t/d t/young"},
+			{1, 0, ".new-BUSY kept/e leases/held native/n/e t/young"}, // by size, all that is not young
 		} {
 			collect(step.size, step.after)
 			if got := names(); got != step.want {
@@ -135,7 +138,8 @@ func TestCollectAges(t *testing.T) {
 		if err != nil || len(list) != 1 {
 			t.Fatal(list, err)
 		}
-		if err := state.Collect(t.Context(), s, state.Limits{Age: tt.limit, Size: 1000}, list[0].Written.Add(tt.age)); err != nil {
+		if err := state.Collect(t.Context(), s, state.Limits{Age: tt.limit, Size: 1000},
+			list[0].Written.Add(tt.age)); err != nil {
 			t.Fatal(err)
 		}
 		if list, err := s.List(t.Context(), "t"); err != nil || len(list) != tt.left {
@@ -153,7 +157,8 @@ func TestCollectedBefore(t *testing.T) {
 		ago  time.Duration
 		left int
 	}{{day - time.Second, 1}, {day, 0}} {
-		write(t, s, "collection/last.json", fmt.Sprintf(`{"version":"1","at":%q}`, now.Add(-tt.ago).UTC().Format(time.RFC3339Nano)))
+		write(t, s, "collection/last.json",
+			fmt.Sprintf(`{"version":"1","at":%q}`, now.Add(-tt.ago).UTC().Format(time.RFC3339Nano)))
 		if err := state.Collect(t.Context(), s, state.Limits{Age: day}, now); err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +227,8 @@ func TestCollectGivesUp(t *testing.T) {
 
 // The limits are those that the documents for users name.
 func TestDefaultLimits(t *testing.T) {
-	if got, want := state.DefaultLimits("promises"), (state.Limits{Age: 90 * day, Size: 1 << 30, Keep: []string{"promises"}}); !reflect.DeepEqual(got, want) {
+	if got, want := state.DefaultLimits("promises"),
+		(state.Limits{Age: 90 * day, Size: 1 << 30, Keep: []string{"promises"}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if state.Grace != 20*time.Second {

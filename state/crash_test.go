@@ -89,7 +89,8 @@ func TestKilledWriters(t *testing.T) {
 			}
 		}
 		began := time.Now()
-		if err := s.Update(t.Context(), "k/updated", func([]byte) ([]byte, error) { return whole(), nil }); err != nil || time.Since(began) > 5*time.Second {
+		if err := s.Update(t.Context(), "k/updated", func([]byte) ([]byte, error) { return whole(), nil }); err != nil ||
+			time.Since(began) > 5*time.Second {
 			t.Errorf("after the dead, an update took %v, %v", time.Since(began), err)
 		}
 	}
@@ -125,7 +126,8 @@ func TestFullDisk(t *testing.T) {
 	if err := s.Write(t.Context(), "k/a", large); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a write ended with %v", err)
 	}
-	if err := s.Update(t.Context(), "k/a", func([]byte) ([]byte, error) { return large, nil }); !errors.Is(err, syscall.ENOSPC) {
+	if err := s.Update(t.Context(), "k/a", func([]byte) ([]byte, error) { return large, nil }); !errors.Is(err,
+		syscall.ENOSPC) {
 		t.Errorf("an update ended with %v", err)
 	}
 	if raw, err := s.Read(t.Context(), "k/a"); err != nil || string(raw) != "old" {
@@ -153,7 +155,8 @@ func TestReadOnlyDisk(t *testing.T) {
 		t.Skipf("mounting: %v: %s", err, out)
 	}
 	update := s.Update(t.Context(), "k/a", func([]byte) ([]byte, error) { return nil, nil })
-	for name, err := range map[string]error{"write": s.Write(t.Context(), "k/a", nil), "update": update, "remove": s.Remove(t.Context(), "k/a")} {
+	for name, err := range map[string]error{"write": s.Write(t.Context(), "k/a", nil), "update": update,
+		"remove": s.Remove(t.Context(), "k/a")} {
 		if !errors.Is(err, syscall.EROFS) {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -209,7 +212,8 @@ func TestPipe(t *testing.T) {
 func mount(t *testing.T, options string) string {
 	t.Helper()
 	folder := t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", options, "prcheck-test", folder).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", options, "prcheck-test",
+		folder).CombinedOutput(); err != nil {
 		t.Skipf("no disk to fill: mounting: %v: %s", err, out)
 	}
 	t.Cleanup(func() {

@@ -56,7 +56,8 @@ func TestHostile(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(folder, "folder"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Read(t.Context(), "folder"); err == nil || err.Error() != `reading "folder" in the state: it is not a file` {
+	if _, err := d.Read(t.Context(), "folder"); err == nil ||
+		err.Error() != `reading "folder" in the state: it is not a file` {
 		t.Errorf("a folder as a document: %v", err)
 	}
 }
@@ -69,7 +70,8 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("a key of 200 characters: %v", err)
 	}
 	for _, key := range []string{"", "A", "a//b", "/a", "a/", ".a", "a/.b", "a b", long + "a"} {
-		if err := s.Write(t.Context(), key, nil); err == nil || !strings.HasSuffix(err.Error(), fmt.Sprintf("%q is not a key of the state", key)) {
+		if err := s.Write(t.Context(), key, nil); err == nil ||
+			!strings.HasSuffix(err.Error(), fmt.Sprintf("%q is not a key of the state", key)) {
 			t.Errorf("%q: got %v", key, err)
 		}
 	}

@@ -53,13 +53,16 @@ func TestExpendableGoesOn(t *testing.T) {
 	}
 	s := state.Expendable(in, func(err error) { t.Errorf("it gave up: %v", err) })
 	refused := errors.New("not this one")
-	if err := s.Update(t.Context(), "a", func([]byte) ([]byte, error) { return []byte("x"), refused }); !errors.Is(err, refused) || err.Error() != `changing "a" in the state: not this one` {
+	if err := s.Update(t.Context(), "a", func([]byte) ([]byte, error) {
+		return []byte("x"), refused
+	}); !errors.Is(err, refused) || err.Error() != `changing "a" in the state: not this one` {
 		t.Errorf("got %v, want %v", err, refused)
 	}
 	if raw, err := s.Read(t.Context(), "a"); !errors.Is(err, state.ErrNotFound) {
 		t.Errorf("a change that failed was written: %q, %v", raw, err)
 	}
-	if err := s.Write(t.Context(), "b", make([]byte, state.MaxDocument+1)); err == nil || errors.Is(err, state.ErrReadOnly) {
+	if err := s.Write(t.Context(), "b", make([]byte, state.MaxDocument+1)); err == nil ||
+		errors.Is(err, state.ErrReadOnly) {
 		t.Errorf("got %v for a document that is too large", err)
 	}
 	for _, remove := range []func() error{

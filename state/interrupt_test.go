@@ -39,8 +39,9 @@ func TestCanceledBefore(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		texts := map[string]string{
-			"read": `reading "k" in`, "list": `listing "all" in`, "write": `writing "k" in`, "remove": `removing "k" in`, "discard": `removing "k" in`,
-			"update": `changing "k" in`, "collect": `removing old documents: changing "collection/last.json" in`,
+			"read": `reading "k" in`, "list": `listing "all" in`, "write": `writing "k" in`, "remove": `removing "k" in`,
+			"discard": `removing "k" in`,
+			"update":  `changing "k" in`, "collect": `removing old documents: changing "collection/last.json" in`,
 		}
 		for name, call := range calls(s) {
 			if err := call(ctx); !errors.Is(err, context.Canceled) || err.Error() != texts[name]+" the state: context canceled" {
@@ -80,7 +81,8 @@ func TestS3Canceled(t *testing.T) {
 		cancel()
 		return fakes3.Fault{Delay: time.Minute}
 	})
-	if _, err := state.At(ctx, "s3://memory/p", state.Writing); !errors.Is(err, context.Canceled) || errors.Is(err, state.ErrUnreachable) {
+	if _, err := state.At(ctx, "s3://memory/p", state.Writing); !errors.Is(err, context.Canceled) ||
+		errors.Is(err, state.ErrUnreachable) {
 		t.Errorf("opening: got %v", err)
 	}
 }

@@ -36,14 +36,16 @@ func TestKind(t *testing.T) {
 		{"as large as may be", `{"version":"1","sum":5}` + strings.Repeat(" ", 77), nil, `{"version":"1","sum":6}`, ""},
 		{"later", `{"version":"2","sum":5}`, state.ErrOtherVersion, `{"version":"2","sum":5}`, `its version is "2"`},
 		{"a number", `{"version":2}`, state.ErrOtherVersion, `{"version":2}`, `its version is "2"`},
-		{"long version", `{"version":"` + strings.Repeat("x", 70) + `"}`, state.ErrOtherVersion, `{"version":"` + strings.Repeat("x", 70) + `"}`, "xxx"},
+		{"long version", `{"version":"` + strings.Repeat("x", 70) + `"}`, state.ErrOtherVersion,
+			`{"version":"` + strings.Repeat("x", 70) + `"}`, "xxx"},
 		{"no version", `{"sum":5}`, state.ErrCorrupt, `{"version":"1","sum":1}`, "cut short or damaged"},
 		{"null", `null`, state.ErrCorrupt, `{"version":"1","sum":1}`, "cut short or damaged"},
 		{"empty", ``, state.ErrCorrupt, `{"version":"1","sum":1}`, "cut short or damaged"},
 		{"cut", `{"version":"1","su`, state.ErrCorrupt, `{"version":"1","sum":1}`, "cut short or damaged"},
 		{"wrong type", `{"version":"1","sum":"5"}`, state.ErrCorrupt, `{"version":"1","sum":1}`, "cut short or damaged"},
 		{"not valid", `{"version":"1","sum":-5}`, state.ErrCorrupt, `{"version":"1","sum":1}`, "the sum is negative"},
-		{"too large", `{"version":"1","sum":5}` + strings.Repeat(" ", 100), state.ErrCorrupt, `{"version":"1","sum":1}`, "cut short or damaged: it has more than 100 bytes;"},
+		{"too large", `{"version":"1","sum":5}` + strings.Repeat(" ", 100), state.ErrCorrupt, `{"version":"1","sum":1}`,
+			"cut short or damaged: it has more than 100 bytes;"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, _ := open(t)
@@ -67,7 +69,8 @@ func TestKind(t *testing.T) {
 				t.Fatalf("set aside: %v, %v", list, err)
 			}
 			if len(list) == 1 {
-				if raw, err := s.Read(t.Context(), list[0].Key); err != nil || string(raw) != c.text || !strings.HasSuffix(told, fmt.Sprintf("; it is kept as %q <nil>", list[0].Key)) {
+				if raw, err := s.Read(t.Context(), list[0].Key); err != nil || string(raw) != c.text ||
+					!strings.HasSuffix(told, fmt.Sprintf("; it is kept as %q <nil>", list[0].Key)) {
 					t.Errorf("set aside is %q, %v; told %s", raw, err, told)
 				}
 			}

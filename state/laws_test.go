@@ -118,10 +118,12 @@ func TestLawsOfOne(t *testing.T) {
 		if _, err := s.Read(t.Context(), "a/b.json"); !errors.Is(err, state.ErrNotFound) {
 			t.Errorf("after removal: %v", err)
 		}
-		if err := s.Write(t.Context(), "big", make([]byte, state.MaxDocument+1)); err == nil || !strings.Contains(err.Error(), "more than 67108864 bytes") {
+		if err := s.Write(t.Context(), "big", make([]byte, state.MaxDocument+1)); err == nil ||
+			!strings.Contains(err.Error(), "more than 67108864 bytes") {
 			t.Errorf("too large: %v", err)
 		}
-		for _, key := range []string{"", "/a", "../a", "a/../../b", "a//b", "A", "a b", "a\x00", ".hidden", "a/.new", strings.Repeat("a", 201)} {
+		for _, key := range []string{"", "/a", "../a", "a/../../b", "a//b", "A", "a b", "a\x00", ".hidden", "a/.new",
+			strings.Repeat("a", 201)} {
 			_, err := s.Read(t.Context(), key)
 			update := s.Update(t.Context(), key, func([]byte) ([]byte, error) { return []byte("x"), nil })
 			if err == nil || update == nil || s.Write(t.Context(), key, nil) == nil || s.Remove(t.Context(), key) == nil {
@@ -257,15 +259,17 @@ func TestLawsOfReading(t *testing.T) {
 			t.Fatal(list, err)
 		}
 		refused := map[string]error{
-			"write": s.Write(t.Context(), "k", nil), "remove": s.Remove(t.Context(), "k"), "discard": s.Discard(t.Context(), list[0]),
-			"update": s.Update(t.Context(), "k", func([]byte) ([]byte, error) { return []byte("2"), nil }),
+			"write": s.Write(t.Context(), "k", nil), "remove": s.Remove(t.Context(), "k"),
+			"discard": s.Discard(t.Context(), list[0]),
+			"update":  s.Update(t.Context(), "k", func([]byte) ([]byte, error) { return []byte("2"), nil }),
 		}
 		for name, err := range refused {
 			if !errors.Is(err, state.ErrReadOnly) || err.Error() != `writing "k" to the state: it can only be read` {
 				t.Errorf("%s: %s: got %v", place, name, err)
 			}
 		}
-		if _, err := s.Read(t.Context(), "a/none"); !errors.Is(err, state.ErrNotFound) || err.Error() != `reading "a/none" in the state: `+none {
+		if _, err := s.Read(t.Context(), "a/none"); !errors.Is(err, state.ErrNotFound) ||
+			err.Error() != `reading "a/none" in the state: `+none {
 			t.Errorf("%s: got %v", place, err)
 		}
 		if raw, err := s.Read(t.Context(), "k"); err != nil || string(raw) != "1" {

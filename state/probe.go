@@ -10,7 +10,8 @@ import (
 )
 
 // errNoConditions says that a bucket cannot hold a state.
-var errNoConditions = errors.New("the store does not keep to the conditions of writes (If-Match, If-None-Match), so two runs could overwrite each other unseen: " +
+var errNoConditions = errors.New("the store does not keep to the conditions of writes (If-Match, If-None-Match), so " +
+	"two runs could overwrite each other unseen: " +
 	"use one that keeps to them, or a folder")
 
 // probe finds out whether the bucket supports conditional writes, and conditional
@@ -30,7 +31,8 @@ func (s *S3) probe(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	defer func() { _ = s.bucket.Delete(ctx, key, objects.Any) }() // an object that is left is removed by the next collection
+	// an object that is left is removed by the next collection
+	defer func() { _ = s.bucket.Delete(ctx, key, objects.Any) }()
 	if err := mustBeRefused(put("again", objects.None)); err != nil {
 		return err
 	}

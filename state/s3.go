@@ -199,7 +199,9 @@ func (s *S3) tidy(ctx context.Context, before time.Time) error {
 	found, err := s.list(ctx, unfinished)
 	for _, o := range found {
 		if err == nil && o.Written.Before(before) {
-			err = s.call(ctx, "tidying", "all", func(ctx context.Context) error { return s.bucket.Delete(ctx, o.Key, objects.Any) })
+			err = s.call(ctx, "tidying", "all", func(ctx context.Context) error {
+				return s.bucket.Delete(ctx, o.Key, objects.Any)
+			})
 		}
 	}
 	return err

@@ -37,21 +37,29 @@ func TestOpenS3(t *testing.T) {
 		{name: "slash", place: "s3://memory/p/", to: state.Writing},
 		{name: "to read", place: "s3://memory/p"},
 		{name: "ignores all", place: "s3://memory/p", fault: only("PUT", "", ignore), to: state.Writing, want: useless},
-		{name: "ignores If-Match", place: "s3://memory/p", fault: only("PUT", "If-Match", ignore), to: state.Writing, want: useless},
-		{name: "ignores If-None-Match", place: "s3://memory/p", fault: only("PUT", "If-None-Match", ignore), to: state.Writing, want: useless},
-		{name: "knows no conditions", place: "s3://memory/p", fault: only("PUT", "If-None-Match", fakes3.Fault{Status: 501}), to: state.Writing,
+		{name: "ignores If-Match", place: "s3://memory/p", fault: only("PUT", "If-Match", ignore), to: state.Writing,
 			want: useless},
-		{name: "refuses them all", place: "s3://memory/p", fault: only("PUT", "If-Match", fakes3.Fault{Status: 412}), to: state.Writing,
+		{name: "ignores If-None-Match", place: "s3://memory/p", fault: only("PUT", "If-None-Match", ignore),
+			to: state.Writing, want: useless},
+		{name: "knows no conditions", place: "s3://memory/p", fault: only("PUT", "If-None-Match", fakes3.Fault{Status: 501}),
+			to:   state.Writing,
+			want: useless},
+		{name: "refuses them all", place: "s3://memory/p", fault: only("PUT", "If-Match", fakes3.Fault{Status: 412}),
+			to:   state.Writing,
 			want: "refuses writes whose condition holds"},
 		{name: "ignores all, to read", place: "s3://memory/p", fault: only("PUT", "", ignore)},
 		{name: "no bucket", place: "s3://other/p", to: state.Writing, want: "opening the state s3://other/p: NoSuchBucket"},
 		{name: "no bucket, to read", place: "s3://other/p", want: "opening the state s3://other/p: NoSuchBucket"},
-		{name: "only to read", place: "s3://memory/p", fault: only("PUT", "", denied), to: state.Writing, want: "it can only be read", is: state.ErrReadOnly},
-		{name: "nothing allowed", place: "s3://memory/p", fault: func(*http.Request) fakes3.Fault { return denied }, to: state.Writing,
+		{name: "only to read", place: "s3://memory/p", fault: only("PUT", "", denied), to: state.Writing,
+			want: "it can only be read", is: state.ErrReadOnly},
+		{name: "nothing allowed", place: "s3://memory/p", fault: func(*http.Request) fakes3.Fault { return denied },
+			to:   state.Writing,
 			want: "access is denied (Forbidden); it takes s3:ListBucket"},
 		{name: "nothing allowed, to read", place: "s3://memory/p", fault: func(*http.Request) fakes3.Fault { return denied },
 			want: "access is denied (Forbidden); it takes s3:ListBucket"},
-		{name: "trouble", place: "s3://memory/p", fault: func(*http.Request) fakes3.Fault { return broken }, to: state.Writing,
+		{name: "trouble", place: "s3://memory/p", fault: func(*http.Request) fakes3.Fault {
+			return broken
+		}, to: state.Writing,
 			want: "it cannot be reached", is: state.ErrUnreachable},
 		{name: "trouble, to read", place: "s3://memory/p", fault: func(*http.Request) fakes3.Fault { return broken },
 			want: "it cannot be reached", is: state.ErrUnreachable},
@@ -96,14 +104,16 @@ func TestOpenS3(t *testing.T) {
 	t.Run("nobody there", func(t *testing.T) {
 		fakes3.Start(t)
 		t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
-		if _, err := state.At(t.Context(), "s3://memory/p", state.Writing); !errors.Is(err, state.ErrUnreachable) || !strings.Contains(err.Error(), "connection refused") {
+		if _, err := state.At(t.Context(), "s3://memory/p", state.Writing); !errors.Is(err, state.ErrUnreachable) ||
+			!strings.Contains(err.Error(), "connection refused") {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("no credentials", func(t *testing.T) {
 		fakes3.Start(t)
 		t.Setenv("AWS_ACCESS_KEY_ID", "")
-		if _, err := state.At(t.Context(), "s3://memory/p", state.Writing); err == nil || errors.Is(err, state.ErrUnreachable) {
+		if _, err := state.At(t.Context(), "s3://memory/p", state.Writing); err == nil ||
+			errors.Is(err, state.ErrUnreachable) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -125,7 +135,8 @@ func openS3(t *testing.T) (*state.S3, *fakes3.Server) {
 // A fault is an error, never a wrong document, and the next call works again.
 func TestS3Faults(t *testing.T) {
 	for name, f := range map[string]fakes3.Fault{
-		"busy": {Status: 503}, "too many": {Status: 429}, "broken": {Status: 500}, "denied": {Status: 403}, "redirected": {Status: 301},
+		"busy": {Status: 503}, "too many": {Status: 429}, "broken": {Status: 500}, "denied": {Status: 403},
+		"redirected":           {Status: 301},
 		"not found by a proxy": {Status: 404},
 		"cut":                  {Cut: true}, "lost": {Lose: true}, "hangs": {Delay: time.Minute},
 	} {

@@ -150,7 +150,8 @@ const sealPrefix = `{"version":"prcheck-signed/`
 
 // message returns what is signed: everything that makes a document what it is.
 func (s seal) message(project, key string) []byte {
-	return fmt.Appendf(nil, "%s\nproject %q\nkey %q\nsigned %s\nsha256 %x\n", sealVersion, project, key, s.Signed.UTC().Format(time.RFC3339), sha256.Sum256(s.Document))
+	return fmt.Appendf(nil, "%s\nproject %q\nkey %q\nsigned %s\nsha256 %x\n", sealVersion, project, key,
+		s.Signed.UTC().Format(time.RFC3339), sha256.Sum256(s.Document))
 }
 
 // seal returns a document as it is stored under a key.

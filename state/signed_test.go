@@ -51,8 +51,9 @@ func TestSigned(t *testing.T) {
 	other, _ := pair(2)
 	for name, reader := range map[string]state.Store{
 		"who signed": s, "who reads": state.Trusted(raw, state.Trust{Keys: trust.Keys, Project: trust.Project}),
-		"another key first": state.Trusted(raw, state.Trust{Keys: []ed25519.PublicKey{other, trust.Keys[0]}, Project: trust.Project}),
-		"who trusts all":    state.Trusted(raw, state.Trust{Unsigned: true}),
+		"another key first": state.Trusted(raw, state.Trust{Keys: []ed25519.PublicKey{other, trust.Keys[0]},
+			Project: trust.Project}),
+		"who trusts all": state.Trusted(raw, state.Trust{Unsigned: true}),
 	} {
 		if got, err := reader.Read(t.Context(), signedKey); err != nil || string(got) != text {
 			t.Errorf("%s: got %q, %v", name, got, err)
@@ -76,7 +77,8 @@ func TestUntrusted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, attacker := pair(2)
-	forged := state.Trusted(raw, state.Trust{Keys: []ed25519.PublicKey{attacker.Public().(ed25519.PublicKey)}, Key: attacker, Project: trust.Project})
+	forged := state.Trusted(raw, state.Trust{Keys: []ed25519.PublicKey{attacker.Public().(ed25519.PublicKey)},
+		Key: attacker, Project: trust.Project})
 	elsewhere := state.Trusted(raw, state.Trust{Keys: trust.Keys, Key: trust.Key, Project: "other/data"})
 	for name, attack := range map[string]func(){
 		"unsigned":            func() { write(t, raw, signedKey, `{"version":"1","good":true}`) },
@@ -92,11 +94,15 @@ func TestUntrusted(t *testing.T) {
 	} {
 		attack()
 		got, err := s.Read(t.Context(), signedKey)
-		if !errors.Is(err, state.ErrUntrusted) || !strings.HasSuffix(err.Error(), ": it is not signed with a key of the settings, or too long ago") {
+		if !errors.Is(err, state.ErrUntrusted) ||
+			!strings.HasSuffix(err.Error(), ": it is not signed with a key of the settings, or too long ago") {
 			t.Errorf("%s: got %q, %v", name, got, err)
 		}
 		old := []byte("not called")
-		if err := s.Update(t.Context(), signedKey, func(raw []byte) ([]byte, error) { old = raw; return nil, nil }); err != nil || old != nil {
+		if err := s.Update(t.Context(), signedKey, func(raw []byte) ([]byte, error) {
+			old = raw
+			return nil, nil
+		}); err != nil || old != nil {
 			t.Errorf("%s: updated from %q, %v", name, old, err)
 		}
 		write(t, raw, signedKey, string(stored))
@@ -200,8 +206,10 @@ func TestWithoutPrivateKey(t *testing.T) {
 		if err := reader.Update(t.Context(), signedKey, change); !errors.Is(err, state.ErrReadOnly) {
 			t.Errorf("%s: changing: %v", name, err)
 		}
-		for _, key := range []string{"durations/x.json", "tally/x.json", "leases/x.json", "collection/last.json", "corrupt/x", "audits/x.json"} {
-			if err := errors.Join(reader.Write(t.Context(), key, []byte("{}")), reader.Update(t.Context(), key, change)); err != nil {
+		for _, key := range []string{"durations/x.json", "tally/x.json", "leases/x.json", "collection/last.json", "corrupt/x",
+			"audits/x.json"} {
+			if err := errors.Join(reader.Write(t.Context(), key, []byte("{}")),
+				reader.Update(t.Context(), key, change)); err != nil {
 				t.Errorf("%s: %s: %v", name, key, err)
 			}
 		}
@@ -211,10 +219,12 @@ func TestWithoutPrivateKey(t *testing.T) {
 		folder string
 		listed int
 	}{
-		{state.Trust{}, "blame", 0}, {state.Trust{}, "leases", 1}, {state.Trust{Unsigned: true}, "blame", 1}, {state.Trust{Keys: trust.Keys}, "blame", 1},
+		{state.Trust{}, "blame", 0}, {state.Trust{}, "leases", 1}, {state.Trust{Unsigned: true}, "blame", 1},
+		{state.Trust{Keys: trust.Keys}, "blame", 1},
 	} {
 		list, err := state.Trusted(raw, tt.trust).List(t.Context(), tt.folder)
-		if counts := tt.trust.Unsigned || tt.trust.Keys != nil; err != nil || len(list) != tt.listed || tt.trust.Counts() != counts {
+		if counts := tt.trust.Unsigned || tt.trust.Keys != nil; err != nil || len(list) != tt.listed ||
+			tt.trust.Counts() != counts {
 			t.Errorf("%+v: in %s there are %v, %v, want %d", tt.trust, tt.folder, list, err, tt.listed)
 		}
 	}
@@ -253,7 +263,8 @@ func TestCollectSigned(t *testing.T) {
 		if err := os.WriteFile(unfinished, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := state.Collect(t.Context(), wrap(raw), state.Limits{Age: time.Hour, Size: 1 << 20}, time.Now().Add(48*time.Hour)); err != nil {
+		if err := state.Collect(t.Context(), wrap(raw), state.Limits{Age: time.Hour, Size: 1 << 20},
+			time.Now().Add(48*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := raw.Read(t.Context(), signedKey); !errors.Is(err, state.ErrNotFound) {

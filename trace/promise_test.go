@@ -134,7 +134,8 @@ func TestKept(t *testing.T) {
 	if err := s.Break(t.Context(), "users", "x", noon); err != nil {
 		t.Fatal(err)
 	}
-	want := trace.Promise{Version: trace.Version, Integration: "users", Kept: noon.Add(24 * time.Hour), Why: "x", Found: noon}
+	want := trace.Promise{Version: trace.Version, Integration: "users", Kept: noon.Add(24 * time.Hour), Why: "x",
+		Found: noon}
 	if got := save(1000 * time.Hour); got != want {
 		t.Errorf("broken: got %+v, want %+v", got, want)
 	}

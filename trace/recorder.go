@@ -80,7 +80,8 @@ func (r *Recorder) Note(x Exchange) {
 		r.observe(x.Response)
 		return
 	}
-	q := RecordedRequest{Side: side, Query: x.Request.Query, Operation: x.Request.Operation, EmptyName: x.Request.EmptyName, Answer: Answer(x.Status, x.Body)}
+	q := RecordedRequest{Side: side, Query: x.Request.Query, Operation: x.Request.Operation,
+		EmptyName: x.Request.EmptyName, Answer: Answer(x.Status, x.Body)}
 	if x.Request.Variables != nil {
 		q.Variables = bundle.AppendOrdered(nil, x.Request.Variables) // the order of keys counts in a filter
 	}

@@ -76,7 +76,8 @@ func (s Store) Load(ctx context.Context, of TaskKey) (traces []*Trace, ignored [
 	traces, ignored = s.load(ctx, of.Integration, prefix(of), func(t *Trace) bool { return t.TaskKey == of })
 	hasOneName := func(t *Trace) bool { return t.Base == t.Head && t.Base != "" }
 	if slices.ContainsFunc(traces, hasOneName) {
-		ignored = append(ignored, fmt.Sprintf("a trace of %q is not used: base and head were one bundle; record it again", of.Integration))
+		ignored = append(ignored, fmt.Sprintf("a trace of %q is not used: base and head were one bundle; record it again",
+			of.Integration))
 	}
 	return slices.DeleteFunc(traces, hasOneName), ignored
 }
@@ -87,7 +88,8 @@ func (s Store) All(ctx context.Context, integration string) (traces []*Trace, ig
 }
 
 // load reads traces. A trace that is not mine was written under a wrong name.
-func (s Store) load(ctx context.Context, integration, prefix string, mine func(*Trace) bool) (traces []*Trace, ignored []string) {
+func (s Store) load(ctx context.Context, integration, prefix string,
+	mine func(*Trace) bool) (traces []*Trace, ignored []string) {
 	list, err := s.list(ctx, integration, prefix)
 	if err != nil {
 		return nil, []string{fmt.Sprintf("the traces of %q are not used: %v", integration, err)}
@@ -101,7 +103,8 @@ func (s Store) load(ctx context.Context, integration, prefix string, mine func(*
 			err = errors.New("it belongs to another task")
 		}
 		if err != nil {
-			ignored = append(ignored, fmt.Sprintf("a trace of %q is not used: %v (%s)", integration, err, path.Base(list[i].Key)))
+			ignored = append(ignored, fmt.Sprintf("a trace of %q is not used: %v (%s)", integration, err,
+				path.Base(list[i].Key)))
 			continue
 		}
 		traces = append(traces, t)

@@ -127,12 +127,19 @@ func TestDamaged(t *testing.T) {
 	}{
 		{"cut short", func(s string) string { return s[:len(s)/2] }, "cut short or damaged"},
 		{"empty", func(string) string { return "" }, "cut short or damaged"},
-		{"of a later version", func(s string) string { return strings.Replace(s, trace.Version, "prcheck-trace/v3", 1) }, `its version is "prcheck-trace/v3"`},
+		{"of a later version", func(s string) string { return strings.Replace(s, trace.Version, "prcheck-trace/v3", 1) },
+			`its version is "prcheck-trace/v3"`},
 		{"of no version", func(s string) string { return "{}" }, "cut short or damaged"},
-		{"another answer", func(s string) string { return strings.Replace(s, `"answer":"`, `"answer":"0`, 1) }, "it was edited or damaged"},
-		{"another question", func(s string) string { return strings.Replace(s, "{a}", "{b}", 1) }, "it was edited or damaged"},
-		{"another command", func(s string) string { return strings.Replace(s, "sha256:c0", "sha256:c1", 1) }, "it was edited or damaged"},
-		{"wrong types", func(s string) string { return strings.Replace(s, `"requests":[`, `"requests":[7,`, 1) }, "cut short or damaged"},
+		{"another answer", func(s string) string { return strings.Replace(s, `"answer":"`, `"answer":"0`, 1) },
+			"it was edited or damaged"},
+		{"another question", func(s string) string {
+			return strings.Replace(s, "{a}", "{b}", 1)
+		}, "it was edited or damaged"},
+		{"another command", func(s string) string {
+			return strings.Replace(s, "sha256:c0", "sha256:c1", 1)
+		}, "it was edited or damaged"},
+		{"wrong types", func(s string) string { return strings.Replace(s, `"requests":[`, `"requests":[7,`, 1) },
+			"cut short or damaged"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -149,7 +156,8 @@ func TestDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			traces, ignored := s.Load(t.Context(), subject)
-			if len(traces) != 0 || len(ignored) != 1 || !strings.Contains(ignored[0], tt.want) || !strings.HasSuffix(ignored[0], " ("+filepath.Base(name)+")") {
+			if len(traces) != 0 || len(ignored) != 1 || !strings.Contains(ignored[0], tt.want) ||
+				!strings.HasSuffix(ignored[0], " ("+filepath.Base(name)+")") {
 				t.Errorf("got %v, %q, want %q", traces, ignored, tt.want)
 			}
 			aside, err := filepath.Glob(filepath.Join(folder, "corrupt", "*.json-*"))
@@ -186,7 +194,8 @@ func TestWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		traces, ignored := s.Load(t.Context(), subject)
-		if tt.whole && len(traces) != 1 || !tt.whole && (len(ignored) != 1 || !strings.Contains(ignored[0], "a request in it is not whole")) {
+		if tt.whole && len(traces) != 1 ||
+			!tt.whole && (len(ignored) != 1 || !strings.Contains(ignored[0], "a request in it is not whole")) {
 			t.Errorf("%q %q: got %d traces, ignored %q", tt.side, tt.answer, len(traces), ignored)
 		}
 	}
@@ -282,7 +291,8 @@ func TestTracesOfOneNameAreNotLoaded(t *testing.T) {
 		}
 	}
 	traces, ignored := store.Load(t.Context(), of)
-	if len(traces) != 1 || traces[0].Head != "b" || len(ignored) != 1 || !strings.Contains(ignored[0], "base and head were one bundle") {
+	if len(traces) != 1 || traces[0].Head != "b" || len(ignored) != 1 ||
+		!strings.Contains(ignored[0], "base and head were one bundle") {
 		t.Errorf("got %v, ignored %q", traces, ignored)
 	}
 }

@@ -47,7 +47,8 @@ func TestProves(t *testing.T) {
 		{"another answer", "b", "h", func(r *trace.Recorder) { ask(r, "/graphql", "h", "{a}", "1") },
 			map[string]string{"head {a}": "2"}, `head answers "{a}" otherwise than when it was recorded`},
 		{"another status", "b", "h", func(r *trace.Recorder) {
-			r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{a}"}, Status: 400, Body: []byte("1")})
+			r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{a}"}, Status: 400,
+				Body: []byte("1")})
 		}, map[string]string{"head {a}": "1"}, `head answers "{a}" otherwise than when it was recorded`},
 		{"base is asked for itself", "b", "h", func(r *trace.Recorder) { ask(r, "/graphqlsha/b", "b", "{a}", "1") },
 			map[string]string{"base {a}": "1", "head {a}": "2"}, ""},
@@ -103,7 +104,8 @@ func TestVariables(t *testing.T) {
 	r := trace.NewRecorder("b", "h")
 	for _, n := range []string{"1", "9007199254740993"} {
 		vars := bundle.NewObject(bundle.Member{Key: "n", Value: bundle.Number(n)}, bundle.Member{Key: "f", Value: nil})
-		r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{a}", Operation: "Q", Variables: vars}, Status: 200, Body: []byte(n)})
+		r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{a}", Operation: "Q",
+			Variables: vars}, Status: 200, Body: []byte(n)})
 	}
 	var asked []string
 	why := r.Trace(subject, noon).Proves(func(_ trace.Side, req gql.Request, recorded string) (bool, error) {
@@ -152,8 +154,10 @@ func TestAsks(t *testing.T) {
 func TestObserved(t *testing.T) {
 	r := trace.NewRecorder("b", "h")
 	for _, res := range []*gql.Response{
-		{DatafileSchemas: []bundle.SchemaPath{"/u.yml"}, Datafiles: []bundle.Path{"/u/b", "/u/a"}, Fields: map[bundle.SchemaPath][]string{"/u.yml": {"id"}}},
-		{DatafileSchemas: []bundle.SchemaPath{"/r.yml", "/u.yml"}, Datafiles: []bundle.Path{"/u/a"}, Resources: []bundle.Path{"/x"}, Fields: map[bundle.SchemaPath][]string{"/u.yml": {"age", "name"}}},
+		{DatafileSchemas: []bundle.SchemaPath{"/u.yml"}, Datafiles: []bundle.Path{"/u/b", "/u/a"},
+			Fields: map[bundle.SchemaPath][]string{"/u.yml": {"id"}}},
+		{DatafileSchemas: []bundle.SchemaPath{"/r.yml", "/u.yml"}, Datafiles: []bundle.Path{"/u/a"},
+			Resources: []bundle.Path{"/x"}, Fields: map[bundle.SchemaPath][]string{"/u.yml": {"age", "name"}}},
 	} {
 		r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{a}"}, Response: res, Status: 200})
 	}
@@ -234,7 +238,8 @@ func TestDoubt(t *testing.T) {
 		{"nothing asked", nothing, "nothing was asked while it was recorded"},
 		{"all files count", nothing.WithFiles(files.All("sha256:1")), "nothing was asked while it was recorded"},
 		{"its files are known", nothing.WithFiles((files.List{}).ID()), ""},
-		{"its files do not help", lost.Trace(subject, noon).WithFiles((files.List{}).ID()), "it asked /diff, which a trace does not cover"},
+		{"its files do not help", lost.Trace(subject, noon).WithFiles((files.List{}).ID()),
+			"it asked /diff, which a trace does not cover"},
 	} {
 		if got := tt.trace.Doubt(); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)

@@ -97,7 +97,8 @@ func TestKill(t *testing.T) {
 		}
 	}
 	left := []string{"unknown"}
-	for end := time.Now().Add(30 * time.Second); len(left) > 0 && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); len(left) > 0 &&
+		time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		k.removeLeft() // a git of a killed process may write for another moment
 		left = nil
 		for _, pattern := range []string{"new-[0-9]*", "old-*", "views/*"} {

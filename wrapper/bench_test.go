@@ -22,7 +22,8 @@ func BenchmarkTasks(b *testing.B) {
 		tasks[i].Argv = []string{"/bin/true"}
 	}
 	for b.Loop() {
-		results, err := wrapper.Run(b.Context(), tasks, with(path), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: b.TempDir()}})
+		results, err := wrapper.Run(b.Context(), tasks, with(path),
+			wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: b.TempDir()}})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -41,7 +42,8 @@ func BenchmarkTasks(b *testing.B) {
 // program as often.
 func BenchmarkBash(b *testing.B) {
 	for b.Loop() {
-		if err := exec.CommandContext(b.Context(), "bash", "-c", "for ((i = 0; i < "+strconv.Itoa(many)+"; i++)); do /bin/true; done").Run(); err != nil {
+		if err := exec.CommandContext(b.Context(), "bash", "-c",
+			"for ((i = 0; i < "+strconv.Itoa(many)+"; i++)); do /bin/true; done").Run(); err != nil {
 			b.Fatal(err)
 		}
 	}

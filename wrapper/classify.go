@@ -17,17 +17,20 @@ var transientPatterns = []*lazyregexp.Regexp{
 	// connections
 	lazyregexp.New(`(?i)\bconnection (?:was |has been )?(?:reset|refused|aborted|timed out|broken|closed by (?:remote|peer|foreign) ?(?:host|server)?)\b`),
 	lazyregexp.New(`\b(?:ECONNRESET|ECONNREFUSED|ECONNABORTED|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b`),
-	lazyregexp.New(`(?i)\bremote end closed connection\b|\bserver disconnected\b|\b(?:RemoteDisconnected|ServerDisconnectedError)\b`),
+	lazyregexp.New(
+		`(?i)\bremote end closed connection\b|\bserver disconnected\b|\b(?:RemoteDisconnected|ServerDisconnectedError)\b`),
 	lazyregexp.New(`(?i)\btemporary failure in name resolution\b|\bno route to host\b|\bnetwork is unreachable\b`),
 	// timeouts
-	lazyregexp.New(`(?i)\b(?:i/o|TLS handshake|connect|connection|read|request|gateway|operation|socket|server)[ -]time-?out\b`),
+	lazyregexp.New(
+		`(?i)\b(?:i/o|TLS handshake|connect|connection|read|request|gateway|operation|socket|server)[ -]time-?out\b`),
 	lazyregexp.New(`(?i)\b(?:connect|connection|read|request|operation|handshake|call) timed out\b`),
 	lazyregexp.New(`\b(?:Read|Connect|Connection|Socket|Pool|Request|Server)?Timeout(?:Error|Exception)\b|\b(?:Read|Connect|Connection)Timeout\b`),
 	lazyregexp.New(`\bcontext deadline exceeded\b`),
 	// answers of HTTP services
 	lazyregexp.New(`(?i)\b(?:HTTP(?:/[0-9.]+)?|status(?: ?code)?)["']?[ :=]+["']?(?:429|50[0-4]|52[0-4]|529)\b`),
 	lazyregexp.New(`(?i)\b(?:429|50[0-4])\b["':]?[ -]*(?:client error|server error|internal server error|too many requests|bad gateway|service (?:temporarily )?unavailable|gateway time-?out)\b`),
-	lazyregexp.New(`(?i)\btoo many requests\b|\brate limit (?:was |has been )?exceeded\b|\bratelimited\b|\bRate exceeded\b`),
+	lazyregexp.New(
+		`(?i)\btoo many requests\b|\brate limit (?:was |has been )?exceeded\b|\bratelimited\b|\bRate exceeded\b`),
 	lazyregexp.New(`\b(?:ThrottlingException|TooManyRequestsException|RequestLimitExceeded|RequestThrottled|SlowDown)\b`),
 }
 
@@ -38,7 +41,8 @@ var (
 	// plainErrorLine matches the error message of a program that writes no log levels.
 	plainErrorLine = lazyregexp.New(`(?i)^\s*(?:[\w./-]+: )?(?:fatal |runtime )?(?:error|fatal|panic)\b ?[:\[(]`)
 	// exceptionLine matches the last line of a traceback.
-	exceptionLine = lazyregexp.New(`^[A-Za-z_][\w.]*(?:Error|Exception|Timeout|Exceeded|Refused|Disconnected|Exit|Interrupt|Failure)(?::|$)`)
+	exceptionLine = lazyregexp.New(
+		`^[A-Za-z_][\w.]*(?:Error|Exception|Timeout|Exceeded|Refused|Disconnected|Exit|Interrupt|Failure)(?::|$)`)
 	// chainedExceptionLine matches the line between two tracebacks, where the second
 	// exception was raised while the first was handled.
 	chainedExceptionLine = lazyregexp.New(`^(?:During handling of the above exception, another exception occurred|The above exception was the direct cause of the following exception):$`)

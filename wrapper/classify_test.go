@@ -24,7 +24,8 @@ func fails(text string) runnerFunc {
 
 // traceback returns a Python traceback that ends with the given lines.
 func traceback(lines ...string) string {
-	return "Traceback (most recent call last):\n  File \"x.py\", line 1, in run\n    connect()\n" + strings.Join(lines, "\n") + "\n"
+	return "Traceback (most recent call last):\n  File \"x.py\", line 1, in run\n    connect()\n" +
+		strings.Join(lines, "\n") + "\n"
 }
 
 const during = "\nDuring handling of the above exception, another exception occurred:\n"
@@ -32,7 +33,8 @@ const during = "\nDuring handling of the above exception, another exception occu
 // A failure with transient and other errors is not transient, but it is worth another
 // attempt.
 var mixed = []string{
-	"a real error before a passing one", "logfmt, another", "two tracebacks that are not chained", "a logged error, then a passing traceback",
+	"a real error before a passing one", "logfmt, another", "two tracebacks that are not chained",
+	"a logged error, then a passing traceback",
 }
 
 func TestClassOfAFailure(t *testing.T) {
@@ -54,8 +56,10 @@ func TestClassOfAFailure(t *testing.T) {
 		{"status code", "unexpected status code: 502", true},
 		{"status in JSON", `{"status": 504, "message": "x"}`, true},
 		{"errno", "connect ECONNREFUSED 127.0.0.1:1", true},
-		{"AWS", "botocore.exceptions.ClientError: An error occurred (ThrottlingException) when calling the X operation: Rate exceeded", true},
-		{"read timed out", "ReadTimeoutError: HTTPSConnectionPool(host='x', port=443): Read timed out. (read timeout=60)", true},
+		{"AWS",
+			"botocore.exceptions.ClientError: An error occurred (ThrottlingException) when calling the X operation: Rate exceeded", true},
+		{"read timed out", "ReadTimeoutError: HTTPSConnectionPool(host='x', port=443): Read timed out. (read timeout=60)",
+			true},
 		{"DNS that fails for now", "Temporary failure in name resolution", true},
 
 		{"numbers alone", "found 503 users and 429 groups in 500 ms", false},
@@ -71,20 +75,28 @@ func TestClassOfAFailure(t *testing.T) {
 		{"a status that is no error", "status: 200", false},
 
 		{"a passing error before a real one", "HTTP 503\n" + at + "[ERROR] [DRY-RUN] user x has no role\n", false},
-		{"a real error before a passing one", at + "[ERROR] user x has no role\n" + at + "[ERROR] 503 Server Error: x\n", false},
-		{"two passing errors", at + "[ERROR] [a] Connection reset by peer\n" + at + "[ERROR] [b] 503 Server Error: x\n", true},
-		{"a passing warning, then a real error", at + "[WARNING] 409: Conflict, HTTP 503\n" + at + "[ERROR] user x has no role\n", false},
-		{"only a warning, then an ordinary end", at + "[WARNING] connection reset by peer, once more\nuser x has no role\n", false},
-		{"a passing error, then what it was about to do", at + "[ERROR] connection reset by peer\n" + at + "[INFO] done with 3 clusters\n", true},
+		{"a real error before a passing one", at + "[ERROR] user x has no role\n" + at + "[ERROR] 503 Server Error: x\n",
+			false},
+		{"two passing errors", at + "[ERROR] [a] Connection reset by peer\n" + at + "[ERROR] [b] 503 Server Error: x\n",
+			true},
+		{"a passing warning, then a real error", at + "[WARNING] 409: Conflict, HTTP 503\n" + at +
+			"[ERROR] user x has no role\n", false},
+		{"only a warning, then an ordinary end", at + "[WARNING] connection reset by peer, once more\nuser x has no role\n",
+			false},
+		{"a passing error, then what it was about to do", at + "[ERROR] connection reset by peer\n" + at +
+			"[INFO] done with 3 clusters\n", true},
 		{"logfmt", "level=error msg=\"i/o timeout\"\nlevel=info msg=bye\n", true},
 		{"logfmt, another", "level=error msg=\"no owner\"\nlevel=error msg=\"i/o timeout\"\n", false},
 
 		{"chained", traceback("ConnectionResetError: [Errno 104] Connection reset by peer") + during +
 			traceback("requests.exceptions.ConnectionError: ('Connection aborted.', ConnectionResetError(104, 'Connection reset by peer'))"), true},
-		{"the handler of another", traceback("KeyError: 'cached'") + during + traceback("requests.exceptions.ReadTimeout: read timed out"), true},
-		{"raised while handling", traceback("requests.exceptions.ReadTimeout: read timed out") + during + traceback("KeyError: 'x'"), false},
+		{"the handler of another",
+			traceback("KeyError: 'cached'") + during + traceback("requests.exceptions.ReadTimeout: read timed out"), true},
+		{"raised while handling", traceback("requests.exceptions.ReadTimeout: read timed out") + during +
+			traceback("KeyError: 'x'"), false},
 		{"two tracebacks that are not chained", traceback("KeyError: 'x'") + traceback("TimeoutError: timed out"), false},
-		{"a logged error, then a passing traceback", at + "[ERROR] user x has no role\n" + during + traceback("TimeoutError: x"), false},
+		{"a logged error, then a passing traceback", at + "[ERROR] user x has no role\n" + during +
+			traceback("TimeoutError: x"), false},
 
 		{"of this task's own", "flurbl overflow", true},
 		{"a passing line, then 100 lines", "HTTP 503\n" + strings.Repeat("cleaning up\n", 100), false},

@@ -27,7 +27,8 @@ func ExampleRun() {
 		{ID: "users", Integration: "users", Timeout: "10m0s"},
 		{ID: "new", Integration: "new", Timeout: "10m0s", Blocked: "only head defines it"},
 	}
-	results, err := wrapper.Run(context.Background(), tasks, checker{}, wrapper.RunOptions{Masker: mask.New([]string{"s3cr3t"})})
+	results, err := wrapper.Run(context.Background(), tasks, checker{},
+		wrapper.RunOptions{Masker: mask.New([]string{"s3cr3t"})})
 	for _, r := range results {
 		fmt.Printf("%s: %s %q %q\n", r.Task, r.Status, r.Reason, r.Tail)
 	}

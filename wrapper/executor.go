@@ -46,7 +46,8 @@ func (e *executor) execute(ctx context.Context, task plan.Task, since waitStart)
 	case ctx.Err() != nil:
 		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled before it started"
 	case e.opts.FailFast && e.failed.Load():
-		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled before it started, since another task failed"
+		result.Status, result.Class, result.Reason = plan.Canceled, "",
+			"canceled before it started, since another task failed"
 	default:
 		e.notify(Event{Task: task})
 		waited, blocked := secondsSince(since.ready), secondsSince(since.blocked)
@@ -64,7 +65,8 @@ func (e *executor) execute(ctx context.Context, task plan.Task, since waitStart)
 func (e *executor) skipUnavailable(task plan.Task, target string) plan.Result {
 	result := plan.Result{
 		Task: task.ID, Status: plan.NotRun, Class: plan.ClassTransient, ExitCode: -1, Unavailable: e.cleanReason(target),
-		Reason: e.cleanReason(fmt.Sprintf("target unavailable: %s: %d tasks in a row failed there for reasons that may pass", target, maxTransientFailures)),
+		Reason: e.cleanReason(fmt.Sprintf("target unavailable: %s: %d tasks in a row failed there for reasons that may pass",
+			target, maxTransientFailures)),
 	}
 	e.failed.Store(true)
 	e.notify(Event{Task: task, Result: &result})
@@ -99,8 +101,10 @@ func (e *executor) settle(ctx context.Context, task plan.Task, result plan.Resul
 
 // runAttempt makes one attempt to run the task, with a log of its own. It returns
 // whether another attempt may end better. The error is about the log.
-func (e *executor) runAttempt(ctx context.Context, task plan.Task, timeout time.Duration, attempt int) (result plan.Result, retry bool, err error) {
-	output := &outputWriter{masker: e.masker, stream: e.masker.Stream(), logs: e.opts.Logs, task: task.ID, attempt: attempt}
+func (e *executor) runAttempt(ctx context.Context, task plan.Task, timeout time.Duration,
+	attempt int) (result plan.Result, retry bool, err error) {
+	output := &outputWriter{masker: e.masker, stream: e.masker.Stream(), logs: e.opts.Logs, task: task.ID,
+		attempt: attempt}
 	begin := time.Now()
 	result = e.runWithTimeout(ctx, task, timeout, output)
 	result.Task, result.Attempts = task.ID, 1
@@ -125,7 +129,8 @@ func (e *executor) runAttempt(ctx context.Context, task plan.Task, timeout time.
 }
 
 // runWithTimeout calls the Runner and turns its error into a result.
-func (e *executor) runWithTimeout(ctx context.Context, task plan.Task, timeout time.Duration, log io.Writer) plan.Result {
+func (e *executor) runWithTimeout(ctx context.Context, task plan.Task, timeout time.Duration,
+	log io.Writer) plan.Result {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer cancel()
 	returned, err := e.callRunner(ctx, task, log)
@@ -139,7 +144,8 @@ func (e *executor) runWithTimeout(ctx context.Context, task plan.Task, timeout t
 	var transient *TransientError
 	switch {
 	case errors.Is(context.Cause(ctx), errTimeout):
-		result.Status, result.Class, result.Reason = plan.TimedOut, plan.ClassTransient, fmt.Sprintf("timed out after %s", timeout)
+		result.Status, result.Class, result.Reason = plan.TimedOut, plan.ClassTransient,
+			fmt.Sprintf("timed out after %s", timeout)
 	case ctx.Err() != nil:
 		e.markCanceled(ctx, &result)
 	case err == nil:

@@ -34,10 +34,11 @@ func TestHostileIDsStayInTheFolder(t *testing.T) {
 	for _, id := range ids {
 		tasks = append(tasks, task(id))
 	}
-	results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, log io.Writer) error {
-		_, err := fmt.Fprintf(log, "%q", task.ID)
-		return err
-	}), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs}})
+	results, err := wrapper.Run(t.Context(), tasks,
+		runnerFunc(func(_ context.Context, task plan.Task, log io.Writer) error {
+			_, err := fmt.Fprintf(log, "%q", task.ID)
+			return err
+		}), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,8 @@ func TestLogFolderDoesNotFollowLinks(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(logs, wrapper.LogName("a"))); err != nil {
 		t.Fatal(err)
 	}
-	results, err := wrapper.Run(t.Context(), []plan.Task{task("a")}, says("gone"), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs}})
+	results, err := wrapper.Run(t.Context(), []plan.Task{task("a")}, says("gone"),
+		wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs}})
 	if err != nil || !results[0].OK() {
 		t.Errorf("got %+v, %v", results, err)
 	}
@@ -87,7 +89,8 @@ func TestLogAndTailAreMasked(t *testing.T) {
 		return nil
 	}), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs, Prefix: "out/logs"}, Masker: mask.New([]string{"hunter22"})})
 	text, err := os.ReadFile(filepath.Join(logs, wrapper.LogName("a")))
-	if want := "token=*** end"; err != nil || string(text) != want || r.Tail != want || r.Log != "out/logs/"+wrapper.LogName("a") {
+	if want := "token=*** end"; err != nil || string(text) != want || r.Tail != want ||
+		r.Log != "out/logs/"+wrapper.LogName("a") {
 		t.Errorf("got log %q, result %+v, %v", text, r, err)
 	}
 }
@@ -95,12 +98,13 @@ func TestLogAndTailAreMasked(t *testing.T) {
 func TestTail(t *testing.T) {
 	many := strings.Repeat("line\n", 100)
 	tests := map[string]struct{ text, want string }{
-		"nothing":       {"", ""},
-		"one":           {"one\n", "one"},
-		"blank ends":    {"\n\n  one\n\ntwo\n\n", "  one\n\ntwo"},
-		"twenty":        {many, strings.TrimSuffix(strings.Repeat("line\n", 20), "\n")},
-		"bytes":         {strings.Repeat("ü", 3000) + "!", strings.Repeat("ü", 2047) + "!"},
-		"escapes":       {"\x1b[1;31mred\x1b[0m \x1b]0;title\x07\x1b]8;;http://x\x1b\\link\x1b(B \u009b31m\x7f\x00\b\v.", "red link 31m."},
+		"nothing":    {"", ""},
+		"one":        {"one\n", "one"},
+		"blank ends": {"\n\n  one\n\ntwo\n\n", "  one\n\ntwo"},
+		"twenty":     {many, strings.TrimSuffix(strings.Repeat("line\n", 20), "\n")},
+		"bytes":      {strings.Repeat("ü", 3000) + "!", strings.Repeat("ü", 2047) + "!"},
+		"escapes": {"\x1b[1;31mred\x1b[0m \x1b]0;title\x07\x1b]8;;http://x\x1b\\link\x1b(B \u009b31m\x7f\x00\b\v.",
+			"red link 31m."},
 		"returns":       {"10%\r20%\r\ndone\tnow", "10%\n20%\ndone\tnow"},
 		"reordering":    {"a\u202eb\u2066c\u200ed", "abcd"},
 		"not utf-8":     {"a\xff\xfeb", "a\uFFFDb"},
@@ -119,7 +123,8 @@ func TestTail(t *testing.T) {
 func TestLargeLogIsComplete(t *testing.T) {
 	logs := t.TempDir()
 	want := bytes.Repeat([]byte("0123456789abcdef0123456789abcde\n"), 10<<20/32)
-	r := runOne(t, task("a"), says(string(want)), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs}, Masker: mask.New([]string{"0123 is not in it"})})
+	r := runOne(t, task("a"), says(string(want)), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs},
+		Masker: mask.New([]string{"0123 is not in it"})})
 	got, err := os.ReadFile(filepath.Join(logs, wrapper.LogName("a")))
 	if err != nil || !bytes.Equal(got, want) || len(r.Tail) != 20*32-1 {
 		t.Errorf("got %d bytes, tail of %d, %v", len(got), len(r.Tail), err)
@@ -170,7 +175,8 @@ func TestALogThatCannotBeKeptFailsTheTask(t *testing.T) {
 				t.Errorf("got error %v", err)
 			}
 			r := results[0]
-			if r.Status != plan.Failed || r.Class != plan.ClassTransient || !strings.Contains(r.Reason, "no space left") || r.Tail != "hello" {
+			if r.Status != plan.Failed || r.Class != plan.ClassTransient || !strings.Contains(r.Reason, "no space left") ||
+				r.Tail != "hello" {
 				t.Errorf("got %+v", r)
 			}
 		})
@@ -212,7 +218,8 @@ func TestASilentTaskHasNoLog(t *testing.T) {
 // Tail makes the same tail of a log that Run puts into the result.
 func TestTailOfALog(t *testing.T) {
 	for _, text := range []string{
-		"", "\n\n", "one", "one\r\ntwo\r\n", "\x1b[31mred\x1b[0m\n\tpart", "bad \xff\xfe utf-8\n", "progress 1%\rprogress 2%\n\n",
+		"", "\n\n", "one", "one\r\ntwo\r\n", "\x1b[31mred\x1b[0m\n\tpart", "bad \xff\xfe utf-8\n",
+		"progress 1%\rprogress 2%\n\n",
 		strings.Repeat("line\n", 50), strings.Repeat("é", 100_000), strings.Repeat("0123456789\n", 30_000) + "end",
 		"token hunter22 end",
 	} {

@@ -56,7 +56,8 @@ func TestTaskResultIsError(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := outcome(t, c.Input.Result)
-		got := runOne(t, task("a"), runnerFunc(func(context.Context, plan.Task, io.Writer) error { return said }), wrapper.RunOptions{})
+		got := runOne(t, task("a"), runnerFunc(func(context.Context, plan.Task, io.Writer) error { return said }),
+			wrapper.RunOptions{})
 		if (got.Status == plan.Failed) != want || got.OK() == want {
 			t.Errorf("got %+v, want an error: %v", got, want)
 		}
@@ -128,9 +129,10 @@ func runAll(t *testing.T, names []string, f func(name string, log io.Writer) err
 	for _, name := range names {
 		tasks = append(tasks, task(name))
 	}
-	results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, log io.Writer) error {
-		return f(task.ID, log)
-	}), wrapper.RunOptions{Backoff: soon})
+	results, err := wrapper.Run(t.Context(), tasks,
+		runnerFunc(func(_ context.Context, task plan.Task, log io.Writer) error {
+			return f(task.ID, log)
+		}), wrapper.RunOptions{Backoff: soon})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,8 @@ func TestNumbersOfStaticShards(t *testing.T) {
 		var out strings.Builder
 		it := shell("echo $ID of $N")
 		it.Static = part
-		if err := with(wrapper.Command{Env: []string{"N={shards}", "ID={shard_id}"}}).Run(t.Context(), it, &out); err != nil || out.String() != want {
+		if err := with(wrapper.Command{Env: []string{"N={shards}", "ID={shard_id}"}}).Run(t.Context(), it,
+			&out); err != nil || out.String() != want {
 			t.Errorf("%s: got %q, %v, want %q", part, out.String(), err, want)
 		}
 	}
@@ -129,17 +130,20 @@ func TestACommandThatCannotStart(t *testing.T) {
 	missing := task("a")
 	missing.Argv = []string{"no-such-program-at-all"}
 	r := runOne(t, missing, with(path), wrapper.RunOptions{})
-	if r.Status != plan.Failed || r.Class != plan.ClassConfig || !strings.Contains(r.Reason, `cannot start "no-such-program-at-all"`) {
+	if r.Status != plan.Failed || r.Class != plan.ClassConfig ||
+		!strings.Contains(r.Reason, `cannot start "no-such-program-at-all"`) {
 		t.Errorf("got %+v", r)
 	}
 	missing.Argv = nil
-	if r := runOne(t, missing, with(path), wrapper.RunOptions{}); r.Class != plan.ClassConfig || r.Reason != "the task has no command" {
+	if r := runOne(t, missing, with(path), wrapper.RunOptions{}); r.Class != plan.ClassConfig ||
+		r.Reason != "the task has no command" {
 		t.Errorf("got %+v", r)
 	}
 	bad := wrapper.Process{Command: func(plan.Task) (wrapper.Command, error) {
 		return wrapper.Command{}, &wrapper.ConfigError{Err: errors.New("no exec in prcheck.yaml")}
 	}}
-	if r := runOne(t, missing, bad, wrapper.RunOptions{}); r.Class != plan.ClassConfig || r.Reason != "no exec in prcheck.yaml" {
+	if r := runOne(t, missing, bad, wrapper.RunOptions{}); r.Class != plan.ClassConfig ||
+		r.Reason != "no exec in prcheck.yaml" {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -226,7 +230,9 @@ func TestAChildOutsideTheGroupCannotHoldUpItsTask(t *testing.T) {
 		t.Skip("only Linux is sure to have setsid")
 	}
 	pid := filepath.Join(t.TempDir(), "pid")
-	r := runOne(t, shell(fmt.Sprintf(`setsid sh -c 'echo $$ >%s; exec sleep 60' & while [ ! -s %s ]; do sleep 0.02; done; echo done`, pid, pid)),
+	r := runOne(t,
+		shell(fmt.Sprintf(`setsid sh -c 'echo $$ >%s; exec sleep 60' & while [ ! -s %s ]; do sleep 0.02; done; echo done`,
+			pid, pid)),
 		with(path), wrapper.RunOptions{})
 	if !r.OK() || !strings.Contains(r.Tail, "still holds the output open") {
 		t.Errorf("got %+v", r)
@@ -240,7 +246,8 @@ func TestAChildOutsideTheGroupCannotHoldUpItsTask(t *testing.T) {
 
 func TestTenMegabytesOfOutput(t *testing.T) {
 	logs := t.TempDir()
-	r := runOne(t, shell("head -c 10485760 /dev/zero | tr '\\0' x; echo; echo end"), with(path), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs}})
+	r := runOne(t, shell("head -c 10485760 /dev/zero | tr '\\0' x; echo; echo end"), with(path),
+		wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: logs}})
 	info, err := os.Stat(filepath.Join(logs, wrapper.LogName("a")))
 	if err != nil || info.Size() != 10<<20+5 || !r.OK() || !strings.HasSuffix(r.Tail, "xxx\nend") {
 		t.Errorf("got %+v, %v", info, err)
@@ -260,7 +267,8 @@ func (e *endpoint) Close() error            { e.closed = true; return e.err }
 func TestPlaceholders(t *testing.T) {
 	end := &endpoint{vars: map[string]string{"graphql_url": "http://127.0.0.1:1/{task}", "config": "no"}}
 	runner := with(wrapper.Command{
-		Argv:   []string{"/bin/sh", "-c", `stat -c %a "$1" "$(dirname "$1")"; cat "$1"; echo "$2 $3 $X"; echo "$1" >"$4"`, "sh", "{config}", "{graphql_url}", "{other}{{shard}}$(id)", "{out}"},
+		Argv: []string{"/bin/sh", "-c", `stat -c %a "$1" "$(dirname "$1")"; cat "$1"; echo "$2 $3 $X"; echo "$1" >"$4"`,
+			"sh", "{config}", "{graphql_url}", "{other}{{shard}}$(id)", "{out}"},
 		Env:    []string{"PATH=/usr/bin:/bin", "X={base_sha}", "{task}=kept"},
 		Config: "server = {graphql_url}\nmap = {}\n",
 		Vars:   map[string]string{"out": filepath.Join(t.TempDir(), "where"), "base_sha": "abc", "graphql_url": "loses"},
@@ -290,19 +298,24 @@ func TestHostileShards(t *testing.T) {
 		shard string
 		safe  bool // in a config text
 	}{
-		{"a b/c", true}, {"..", true}, {"../../etc", true}, {"é日本", true}, {"$(id); x & y | z > w", true}, {"a=b#c", true}, {strings.Repeat("k", 5000), true},
+		{"a b/c", true}, {"..", true}, {"../../etc", true}, {"é日本", true}, {"$(id); x & y | z > w", true}, {"a=b#c", true},
+		{strings.Repeat("k", 5000), true},
 		{`a"b`, false}, {"a'b", false}, {"a`b", false}, {`a\b`, false}, {"a\nb", false}, {"a\rb", false},
 	} {
 		hostile := task("a/" + c.shard)
 		hostile.Shard = c.shard
 		print := []string{"/bin/sh", "-c", `printf '%s\n' "$1" "$2" "$KEY"`, "sh", "{shard}", "--only={shard}"}
 		r := runOne(t, hostile, with(wrapper.Command{Argv: print, Env: []string{"KEY={shard}"}}), wrapper.RunOptions{})
-		if want := c.shard + "\n--only=" + c.shard + "\n" + c.shard; len(c.shard) < 1000 && !strings.Contains(c.shard, "\r") && (!r.OK() || r.Tail != want) {
+		if want := c.shard + "\n--only=" + c.shard + "\n" +
+			c.shard; len(c.shard) < 1000 && !strings.Contains(c.shard, "\r") && (!r.OK() || r.Tail != want) {
 			t.Errorf("%q: got %+v, want tail %q", c.shard, r, want)
 		}
 		for _, word := range []string{"shard", "task"} {
-			r = runOne(t, hostile, with(wrapper.Command{Argv: []string{"/bin/sh", "-c", `cat "$1"`, "sh", "{config}"}, Config: `key = "{` + word + `}"`}), wrapper.RunOptions{})
-			if r.OK() != c.safe || !c.safe && (r.Class != plan.ClassConfig || !strings.Contains(r.Reason, "cannot be put into config")) {
+			r = runOne(t, hostile,
+				with(wrapper.Command{Argv: []string{"/bin/sh", "-c", `cat "$1"`, "sh", "{config}"},
+					Config: `key = "{` + word + `}"`}), wrapper.RunOptions{})
+			if r.OK() != c.safe ||
+				!c.safe && (r.Class != plan.ClassConfig || !strings.Contains(r.Reason, "cannot be put into config")) {
 				t.Errorf("%q as {%s}: got %+v", c.shard, word, r)
 			}
 		}
@@ -332,7 +345,8 @@ func TestTheEndpointCanFailATaskThatExitedWithZero(t *testing.T) {
 func TestAnEndpointThatCannotOpen(t *testing.T) {
 	runner := with(path)
 	runner.Open = func(context.Context, plan.Task) (wrapper.Endpoint, error) { return nil, errors.New("no port") }
-	if r := runOne(t, shell("exit 0"), runner, wrapper.RunOptions{}); r.OK() || r.Reason != "opening the endpoint: no port" {
+	if r := runOne(t, shell("exit 0"), runner, wrapper.RunOptions{}); r.OK() ||
+		r.Reason != "opening the endpoint: no port" {
 		t.Errorf("got %+v", r)
 	}
 }

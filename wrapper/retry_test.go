@@ -58,8 +58,10 @@ func TestAttempts(t *testing.T) {
 	for name, test := range tests {
 		synctest.Test(t, func(t *testing.T) {
 			dir := t.TempDir()
-			got := runOne(t, task("a"), attempts(test.said...), wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: dir, Prefix: "logs"}})
-			if got.Status != test.status || got.Class != test.class || got.Attempts != test.attempts || len(got.Spans) != test.attempts {
+			got := runOne(t, task("a"), attempts(test.said...),
+				wrapper.RunOptions{Logs: wrapper.LogFolder{Dir: dir, Prefix: "logs"}})
+			if got.Status != test.status || got.Class != test.class || got.Attempts != test.attempts ||
+				len(got.Spans) != test.attempts {
 				t.Errorf("%s: got %+v, want %s %q after %d attempts", name, got, test.status, test.class, test.attempts)
 			}
 			shown := []string{got.Log}
@@ -111,7 +113,8 @@ func TestCancelDuringThePause(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		began := time.Now()
-		got, err := wrapper.Run(ctx, []plan.Task{task("a")}, attempts("HTTP 503", "ok"), wrapper.RunOptions{Backoff: func(time.Duration) time.Duration { return time.Hour }})
+		got, err := wrapper.Run(ctx, []plan.Task{task("a")}, attempts("HTTP 503", "ok"),
+			wrapper.RunOptions{Backoff: func(time.Duration) time.Duration { return time.Hour }})
 		want := []plan.Result{{Task: "a", Status: plan.Canceled, Reason: "canceled", ExitCode: 1, Attempts: 1,
 			Spans: []plan.Span{{}}, Tail: "HTTP 503"}}
 		if err != nil || !reflect.DeepEqual(got, want) || time.Since(began) != time.Second {

@@ -48,12 +48,13 @@ func TestResultsComeInTaskOrder(t *testing.T) {
 		for i := range 100 {
 			tasks = append(tasks, task(fmt.Sprint(i)))
 		}
-		results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, log io.Writer) error {
-			i, err := strconv.Atoi(task.ID)
-			time.Sleep(time.Duration(len(tasks)-i) * time.Second) // the later, the shorter
-			fmt.Fprint(log, "I am ", task.ID)
-			return err
-		}), wrapper.RunOptions{Jobs: 7})
+		results, err := wrapper.Run(t.Context(), tasks,
+			runnerFunc(func(_ context.Context, task plan.Task, log io.Writer) error {
+				i, err := strconv.Atoi(task.ID)
+				time.Sleep(time.Duration(len(tasks)-i) * time.Second) // the later, the shorter
+				fmt.Fprint(log, "I am ", task.ID)
+				return err
+			}), wrapper.RunOptions{Jobs: 7})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,16 +99,18 @@ func TestOrderGroupsFollowEachOther(t *testing.T) {
 			defer mu.Unlock()
 			got = append(got, word+" "+id)
 		}
-		results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, _ io.Writer) error {
-			note("start", task.ID)
-			time.Sleep(time.Second)
-			note("end", task.ID)
-			return &wrapper.ExitError{Code: 1} // a red group does not stop the next
-		}), wrapper.RunOptions{Jobs: 1})
+		results, err := wrapper.Run(t.Context(), tasks,
+			runnerFunc(func(_ context.Context, task plan.Task, _ io.Writer) error {
+				note("start", task.ID)
+				time.Sleep(time.Second)
+				note("end", task.ID)
+				return &wrapper.ExitError{Code: 1} // a red group does not stop the next
+			}), wrapper.RunOptions{Jobs: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"start first", "end first", "start long", "end long", "start short", "end short", "start later", "end later"}
+		want := []string{"start first", "end first", "start long", "end long", "start short", "end short", "start later",
+			"end later"}
 		if !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -124,13 +127,18 @@ func TestErrorOfARunnerBecomesAResult(t *testing.T) {
 		want plan.Result
 	}{
 		"nothing": {nil, plan.Result{Status: plan.Passed}},
-		"exit":    {&wrapper.ExitError{Code: 3}, plan.Result{Status: plan.Failed, Class: plan.ClassTask, Reason: "exit code 3", ExitCode: 3}},
-		"signal":  {&wrapper.ExitError{Code: -1, Signal: 9}, plan.Result{Status: plan.Failed, Class: plan.ClassTask, Reason: "killed by signal 9", ExitCode: -1}},
-		"config":  {fmt.Errorf("checking: %w", config), plan.Result{Status: plan.Failed, Class: plan.ClassConfig, Reason: "checking: it may not read /a", ExitCode: -1}},
+		"exit": {&wrapper.ExitError{Code: 3}, plan.Result{Status: plan.Failed, Class: plan.ClassTask,
+			Reason: "exit code 3", ExitCode: 3}},
+		"signal": {&wrapper.ExitError{Code: -1, Signal: 9}, plan.Result{Status: plan.Failed, Class: plan.ClassTask,
+			Reason: "killed by signal 9", ExitCode: -1}},
+		"config": {fmt.Errorf("checking: %w", config), plan.Result{Status: plan.Failed, Class: plan.ClassConfig,
+			Reason: "checking: it may not read /a", ExitCode: -1}},
 		"both": {errors.Join(&wrapper.ExitError{Code: 3}, config),
 			plan.Result{Status: plan.Failed, Class: plan.ClassConfig, Reason: "exit code 3; it may not read /a", ExitCode: 3}},
-		"any":   {errors.New("boom\n\n\x1b[31m  red"), plan.Result{Status: plan.Failed, Class: plan.ClassTask, Reason: "boom; red", ExitCode: -1}},
-		"token": {errors.New("bad hunter22 and hunt\x1b[0mer22"), plan.Result{Status: plan.Failed, Class: plan.ClassTask, Reason: "bad *** and ***", ExitCode: -1}},
+		"any": {errors.New("boom\n\n\x1b[31m  red"), plan.Result{Status: plan.Failed, Class: plan.ClassTask,
+			Reason: "boom; red", ExitCode: -1}},
+		"token": {errors.New("bad hunter22 and hunt\x1b[0mer22"), plan.Result{Status: plan.Failed, Class: plan.ClassTask,
+			Reason: "bad *** and ***", ExitCode: -1}},
 	}
 	for name, test := range tests {
 		synctest.Test(t, func(t *testing.T) {
@@ -150,7 +158,8 @@ func TestTasksThatCannotStart(t *testing.T) {
 	results, err := wrapper.Run(t.Context(), []plan.Task{blocked, timeless}, nil, wrapper.RunOptions{})
 	want := []plan.Result{
 		{Task: "a", Status: plan.NotRun, Class: plan.ClassConfig, Reason: "only head defines it", ExitCode: -1},
-		{Task: "b", Status: plan.NotRun, Class: plan.ClassConfig, Reason: `the timeout "soon" is not a positive duration`, ExitCode: -1},
+		{Task: "b", Status: plan.NotRun, Class: plan.ClassConfig, Reason: `the timeout "soon" is not a positive duration`,
+			ExitCode: -1},
 	}
 	if err != nil || !reflect.DeepEqual(results, want) {
 		t.Errorf("got %+v, %v\nwant %+v", results, err, want)
@@ -191,8 +200,11 @@ func TestTimeout(t *testing.T) {
 		return nil // says it passed, but too late to be believed
 	})
 	synctest.Test(t, func(t *testing.T) {
-		got := runOne(t, task("a"), waits, wrapper.RunOptions{Backoff: func(time.Duration) time.Duration { return 4 * time.Second }})
-		want := plan.Result{Task: "a", Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 10m0s", ExitCode: -1, Seconds: 1200, Attempts: 2,
+		got := runOne(t, task("a"), waits, wrapper.RunOptions{Backoff: func(time.Duration) time.Duration {
+			return 4 * time.Second
+		}})
+		want := plan.Result{Task: "a", Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 10m0s",
+			ExitCode: -1, Seconds: 1200, Attempts: 2,
 			Spans:  []plan.Span{{Seconds: 600}, {Started: 604, Seconds: 600}},
 			Before: []plan.Attempt{{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 10m0s"}}}
 		if !reflect.DeepEqual(got, want) {
@@ -263,7 +275,9 @@ func TestAPanicFailsItsOwnTaskOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := results[0]; r.Status != plan.Failed || r.Class != plan.ClassTask || !strings.HasPrefix(r.Reason, "panic at wrapper_test.TestAPanicFailsItsOwnTaskOnly.func1, line ") || strings.Contains(r.Reason+r.Tail, "no; way") || !strings.Contains(r.Tail, "run_test.go") {
+	if r := results[0]; r.Status != plan.Failed || r.Class != plan.ClassTask ||
+		!strings.HasPrefix(r.Reason, "panic at wrapper_test.TestAPanicFailsItsOwnTaskOnly.func1, line ") ||
+		strings.Contains(r.Reason+r.Tail, "no; way") || !strings.Contains(r.Tail, "run_test.go") {
 		t.Errorf("got %+v, want the place of the panic in the reason and its stack in the tail, without its message", r)
 	}
 	if r := results[1]; r.Status != plan.Failed || r.Reason != "the runner ended its goroutine" {
@@ -310,18 +324,19 @@ func TestMemoryIsShared(t *testing.T) {
 		}
 		var mu sync.Mutex
 		var used, most, running, atOnce int64
-		results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, _ io.Writer) error {
-			add := func(sign int64) {
-				mu.Lock()
-				defer mu.Unlock()
-				used, running = used+sign*min(task.Memory, 5), running+sign
-				most, atOnce = max(most, used), max(atOnce, running)
-			}
-			add(1)
-			time.Sleep(time.Second)
-			add(-1)
-			return nil
-		}), wrapper.RunOptions{Jobs: 8, Memory: 5})
+		results, err := wrapper.Run(t.Context(), tasks,
+			runnerFunc(func(_ context.Context, task plan.Task, _ io.Writer) error {
+				add := func(sign int64) {
+					mu.Lock()
+					defer mu.Unlock()
+					used, running = used+sign*min(task.Memory, 5), running+sign
+					most, atOnce = max(most, used), max(atOnce, running)
+				}
+				add(1)
+				time.Sleep(time.Second)
+				add(-1)
+				return nil
+			}), wrapper.RunOptions{Jobs: 8, Memory: 5})
 		if err != nil || len(results) != len(needs) || most != 5 || atOnce < 3 {
 			t.Errorf("got %d results, %d bytes and %d tasks at once, %v; want at most 5 bytes", len(results), most, atOnce, err)
 		}
@@ -362,19 +377,21 @@ func TestFailFast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := []plan.Task{task("fails"), task("runs"), task("next"), task("later")}
 		tasks[3].Order = 1
-		results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, _ io.Writer) error {
-			if task.ID == "fails" {
-				time.Sleep(time.Second)
-				return &wrapper.ExitError{Code: 1}
-			}
-			time.Sleep(2 * time.Second)
-			return nil
-		}), wrapper.RunOptions{Jobs: 2, FailFast: true})
+		results, err := wrapper.Run(t.Context(), tasks,
+			runnerFunc(func(_ context.Context, task plan.Task, _ io.Writer) error {
+				if task.ID == "fails" {
+					time.Sleep(time.Second)
+					return &wrapper.ExitError{Code: 1}
+				}
+				time.Sleep(2 * time.Second)
+				return nil
+			}), wrapper.RunOptions{Jobs: 2, FailFast: true})
 		var got []plan.Status
 		for _, r := range results {
 			got = append(got, r.Status)
 		}
-		if want := []plan.Status{plan.Failed, plan.Passed, plan.Canceled, plan.Canceled}; err != nil || !slices.Equal(got, want) {
+		if want := []plan.Status{plan.Failed, plan.Passed, plan.Canceled, plan.Canceled}; err != nil ||
+			!slices.Equal(got, want) {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
 	})
@@ -391,29 +408,30 @@ func TestFailFastSettles(t *testing.T) {
 		}
 		asked, running := []string{}, 0
 		began := time.Now()
-		results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, log io.Writer) error {
-			if running++; running > 1 {
-				t.Errorf("%s runs beside another", task.ID)
-			}
-			defer func() { running-- }()
-			if task.ID == "passes" {
-				return nil
-			}
-			_, _ = fmt.Fprintln(log, task.ID)
-			return &wrapper.ExitError{Code: 1}
-		}), wrapper.RunOptions{
-			Jobs: 2, FailFast: true, Targets: bearing(wrapper.Target{Max: 1}),
-			Settle: func(_ context.Context, task plan.Task, r plan.Result) plan.Result {
-				running++
-				time.Sleep(time.Second)
-				running--
-				asked = append(asked, task.ID)
-				if r.Baseline = (&plan.Baseline{Finding: "it does"}); task.ID == "base" {
-					r.Class = plan.ClassBaseline
+		results, err := wrapper.Run(t.Context(), tasks,
+			runnerFunc(func(_ context.Context, task plan.Task, log io.Writer) error {
+				if running++; running > 1 {
+					t.Errorf("%s runs beside another", task.ID)
 				}
-				return r
-			},
-		})
+				defer func() { running-- }()
+				if task.ID == "passes" {
+					return nil
+				}
+				_, _ = fmt.Fprintln(log, task.ID)
+				return &wrapper.ExitError{Code: 1}
+			}), wrapper.RunOptions{
+				Jobs: 2, FailFast: true, Targets: bearing(wrapper.Target{Max: 1}),
+				Settle: func(_ context.Context, task plan.Task, r plan.Result) plan.Result {
+					running++
+					time.Sleep(time.Second)
+					running--
+					asked = append(asked, task.ID)
+					if r.Baseline = (&plan.Baseline{Finding: "it does"}); task.ID == "base" {
+						r.Class = plan.ClassBaseline
+					}
+					return r
+				},
+			})
 		var got []string
 		for _, r := range results {
 			got = append(got, string(r.Status)+" "+string(r.Class))

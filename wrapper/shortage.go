@@ -118,7 +118,8 @@ func (t *throttle) mayTryAgain(n int) bool {
 
 // runThroughShortages runs a task, and again after a pause as long as a shortage keeps it
 // from running. The pauses belong to its waiting time.
-func (e *executor) runThroughShortages(ctx context.Context, task plan.Task, timeout time.Duration) (plan.Result, error) {
+func (e *executor) runThroughShortages(ctx context.Context, task plan.Task,
+	timeout time.Duration) (plan.Result, error) {
 	waited, pause, lone := 0.0, firstShortagePause, 0
 	for {
 		began := time.Now()

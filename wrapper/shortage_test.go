@@ -73,7 +73,8 @@ func TestShortageStays(t *testing.T) {
 		began := time.Now()
 		results, err := Run(t.Context(), someTasks(30), &crowd{}, RunOptions{Jobs: 4, FailFast: true})
 		for _, r := range results {
-			if r.Status != plan.NotRun || r.Class != plan.ClassEnvironment || r.Attempts != 0 || r.Reason != "could not be started: pipe2: too many open files" || r.Check() != nil {
+			if r.Status != plan.NotRun || r.Class != plan.ClassEnvironment || r.Attempts != 0 ||
+				r.Reason != "could not be started: pipe2: too many open files" || r.Check() != nil {
 				t.Errorf("got %+v, %v", r, r.Check())
 			}
 		}
@@ -104,12 +105,15 @@ func TestShortageCanceled(t *testing.T) {
 // command from starting is a mistake in the settings.
 func TestStartShortages(t *testing.T) {
 	for err, want := range map[error]plan.Class{
-		syscall.EAGAIN: plan.ClassEnvironment, syscall.ENOMEM: plan.ClassEnvironment, syscall.EMFILE: plan.ClassEnvironment, syscall.ENFILE: plan.ClassEnvironment,
+		syscall.EAGAIN: plan.ClassEnvironment, syscall.ENOMEM: plan.ClassEnvironment, syscall.EMFILE: plan.ClassEnvironment,
+		syscall.ENFILE: plan.ClassEnvironment,
 		syscall.EBADF:  plan.ClassEnvironment,
 		syscall.ENOENT: plan.ClassConfig, syscall.E2BIG: plan.ClassConfig, errors.New("x"): plan.ClassConfig,
 	} {
 		p := Process{start: func(cmd *exec.Cmd) error { return &os.PathError{Op: "fork/exec", Path: cmd.Path, Err: err} }}
-		e := &executor{runner: p, masker: mask.New(nil), opts: RunOptions{Abandon: time.Minute}, isRunCanceled: func() bool { return false }}
+		e := &executor{runner: p, masker: mask.New(nil), opts: RunOptions{Abandon: time.Minute}, isRunCanceled: func() bool {
+			return false
+		}}
 		r := e.runWithTimeout(t.Context(), plan.Task{ID: "a", Argv: []string{"/bin/true"}}, time.Minute, io.Discard)
 		if r.Class != want {
 			t.Errorf("%v: got %+v, want %s", err, r, want)
@@ -126,7 +130,8 @@ func TestForkAgain(t *testing.T) {
 		}
 		return cmd.Start()
 	}}
-	results, err := Run(t.Context(), []plan.Task{{ID: "a", Argv: []string{"/bin/true"}, Timeout: "1m"}}, p, RunOptions{Logs: LogFolder{Dir: t.TempDir()}})
+	results, err := Run(t.Context(), []plan.Task{{ID: "a", Argv: []string{"/bin/true"}, Timeout: "1m"}}, p,
+		RunOptions{Logs: LogFolder{Dir: t.TempDir()}})
 	if err != nil || !results[0].OK() || tries != 3 {
 		t.Errorf("got %+v, %v after %d tries", results[0], err, tries)
 	}

@@ -109,7 +109,8 @@ func TestTargetsAreShared(t *testing.T) {
 		if got := results[4].Waited; got != 240 {
 			t.Errorf("the last one waited for %gs, want 240", got)
 		}
-		if got := strings.Join(waits, ", "); got != "1-a for aws/a, 2-a for aws/a, 3-a for aws/a, 4-a for aws/a, 6-b for aws/b" {
+		if got := strings.Join(waits,
+			", "); got != "1-a for aws/a, 2-a for aws/a, 3-a for aws/a, 4-a for aws/a, 6-b for aws/b" {
 			t.Errorf("waits: %s", got)
 		}
 	})
@@ -133,7 +134,8 @@ func TestTargetWait(t *testing.T) {
 			tasks := sharing("", "", "a", "a")
 			before := plan.Result{Task: tasks[3].ID, Status: plan.Failed, Attempts: 2, Waited: 7, TargetWait: 5}
 			results, err := wrapper.Run(t.Context(), tasks, newUse().taking(time.Minute), wrapper.RunOptions{
-				Jobs: 2, Targets: bearing(wrapper.Target{Max: 1}), Lease: test.lease, Before: map[string]plan.Result{before.Task: before},
+				Jobs: 2, Targets: bearing(wrapper.Target{Max: 1}), Lease: test.lease,
+				Before: map[string]plan.Result{before.Task: before},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -220,9 +222,10 @@ func TestLeasesAreWaitedFor(t *testing.T) {
 			count(all[0].Name, -1)
 			do(ctx)
 		}
-		results, err := wrapper.Run(t.Context(), sharing("a", "a", "a", "b", "", ""), u.taking(time.Minute), wrapper.RunOptions{
-			Jobs: 1, Targets: bearing(wrapper.Target{Max: 2}), Lease: lease,
-		})
+		results, err := wrapper.Run(t.Context(), sharing("a", "a", "a", "b", "", ""), u.taking(time.Minute),
+			wrapper.RunOptions{
+				Jobs: 1, Targets: bearing(wrapper.Target{Max: 2}), Lease: lease,
+			})
 		if err != nil || most != 1 {
 			t.Fatalf("%d ask at once, %v", most, err)
 		}
@@ -253,7 +256,8 @@ func TestLeasesAreLost(t *testing.T) {
 			ctx, lose := context.WithCancelCause(ctx)
 			time.AfterFunc(30*time.Second, func() { lose(lost) })
 			do(ctx)
-		}, plan.Result{Task: "0-a", Status: plan.Canceled, Class: plan.ClassTransient, Reason: "canceled: the lease is lost", ExitCode: -1, Attempts: 1, Seconds: 30}},
+		}, plan.Result{Task: "0-a", Status: plan.Canceled, Class: plan.ClassTransient, Reason: "canceled: the lease is lost",
+			ExitCode: -1, Attempts: 1, Seconds: 30}},
 		{"before", func() wrapper.Lease {
 			times := 0
 			return func(ctx context.Context, _ []wrapper.Target, do func(context.Context)) {
@@ -325,7 +329,8 @@ func TestUnavailableTarget(t *testing.T) {
 					}
 					return nil
 				})
-				results, err := wrapper.Run(t.Context(), tasks, run, wrapper.RunOptions{Jobs: 2, Targets: bearing(wrapper.Target{Max: 1})})
+				results, err := wrapper.Run(t.Context(), tasks, run,
+					wrapper.RunOptions{Jobs: 2, Targets: bearing(wrapper.Target{Max: 1})})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -391,7 +396,9 @@ func TestTargetsHoldAlways(t *testing.T) {
 				}
 				return nil
 			})
-			opts := wrapper.RunOptions{Jobs: 1 + r.IntN(4), Memory: 5, Targets: func(task plan.Task) []wrapper.Target { return uses[task.ID] }}
+			opts := wrapper.RunOptions{Jobs: 1 + r.IntN(4), Memory: 5, Targets: func(task plan.Task) []wrapper.Target {
+				return uses[task.ID]
+			}}
 			if seed%2 == 0 {
 				opts.Lease = leases.hold
 			}
@@ -403,7 +410,8 @@ func TestTargetsHoldAlways(t *testing.T) {
 			}
 			for name, most := range u.most {
 				if most > limit.Max || leases.now[name] != 0 {
-					t.Errorf("seed %d: %d at %s at once, want at most %d; %d leases are left", seed, most, name, limit.Max, leases.now[name])
+					t.Errorf("seed %d: %d at %s at once, want at most %d; %d leases are left", seed, most, name, limit.Max,
+						leases.now[name])
 				}
 			}
 			if err != nil || leases.wrong {

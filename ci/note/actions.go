@@ -28,7 +28,8 @@ func (g taskGroups) listActions(rep *report.Report, before *run) []string {
 	newLasting := len(g.newFailures) - g.newTransient
 	comparison := "."
 	if g.compared {
-		comparison = fmt.Sprintf(": %s since %s.", joinNonEmpty(", ", countUnlessZero(newLasting, "new"), countUnlessZero(lasting-newLasting, "still failing")), before.markdownName())
+		comparison = fmt.Sprintf(": %s since %s.", joinNonEmpty(", ", countUnlessZero(newLasting, "new"),
+			countUnlessZero(lasting-newLasting, "still failing")), before.markdownName())
 	}
 	add(lasting, "**Look at %s** below%s", phrase.Count(lasting, "failure"), comparison)
 	if findings := rep.Remarked(); len(findings.Tasks) > 0 {
@@ -37,7 +38,8 @@ func (g taskGroups) listActions(rep *report.Report, before *run) []string {
 	add(g.transient, "**Try %s again**: the problem looks temporary.", phrase.Count(g.transient, "task"))
 	add(len(g.unanswered), "**%s gave no answer**; the reasons are below.", phrase.Count(len(g.unanswered), "task"))
 	add(len(g.unchecked), "**Not checked:** %s, since %s; try again when %s back.", phrase.Count(len(g.unchecked), "task"),
-		singularOrPlural(countTargets(g.unchecked), "a target is unavailable", "targets are unavailable"), singularOrPlural(countTargets(g.unchecked), "it is", "they are"))
+		singularOrPlural(countTargets(g.unchecked), "a target is unavailable", "targets are unavailable"),
+		singularOrPlural(countTargets(g.unchecked), "it is", "they are"))
 	add(len(g.baseline), "**Not your change:** %s failed on base already.", phrase.Count(len(g.baseline), "task"))
 	if g.compared {
 		add(len(g.fixed), "✅ %s fixed since %s.", phrase.Count(len(g.fixed), "failure"), before.markdownName())

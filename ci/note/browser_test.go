@@ -42,12 +42,14 @@ func TestBrowserFindsNothingForeign(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // unlike t.TempDir, it does not mind what a browser still writes
 	page := filepath.Join(dir, "note.html")
-	if err := os.WriteFile(page, []byte("<!doctype html><meta charset=utf-8><body>"+renderHTML(t, text)+countScript), 0o600); err != nil {
+	if err := os.WriteFile(page, []byte("<!doctype html><meta charset=utf-8><body>"+renderHTML(t, text)+countScript),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-component-update",
+	out, err := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+		"--disable-component-update",
 		"--user-data-dir="+filepath.Join(dir, "user"), "--dump-dom", "file://"+filepath.ToSlash(page)).Output()
 	if err != nil && must {
 		t.Fatalf("starting %s: %v", program, err)
@@ -55,7 +57,8 @@ func TestBrowserFindsNothingForeign(t *testing.T) {
 	if err != nil {
 		t.Skipf("%s does not start, the note is not tried in a browser: %v", program, err)
 	}
-	if got, want := html.UnescapeString(string(out)), "active 0, foreign 0, folds 3, rows 10<"; !strings.Contains(got, want) {
+	if got, want := html.UnescapeString(string(out)), "active 0, foreign 0, folds 3, rows 10<"; !strings.Contains(got,
+		want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

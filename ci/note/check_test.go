@@ -17,7 +17,8 @@ import (
 )
 
 // reader reads Markdown as GitLab does, as far as a note is concerned.
-var reader = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList), goldmark.WithRendererOptions(html.WithUnsafe()))
+var reader = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList),
+	goldmark.WithRendererOptions(html.WithUnsafe()))
 
 // quickAction matches the beginning of a quick action.
 var quickAction = regexp.MustCompile(`^[\s\p{Z}]*/`)
@@ -39,23 +40,24 @@ func checkBody(t testing.TB, body string) {
 		}
 	}
 	source, folds := []byte(body), 0
-	if err := ast.Walk(reader.Parser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering {
-			checkNode(t, n, source)
-		}
-		if block, ok := n.(*ast.HTMLBlock); ok && entering {
-			switch raw := string(block.Lines().Value(source)); {
-			case strings.HasPrefix(raw, "<details>"):
-				folds++
-			case strings.HasPrefix(raw, "</details>"):
-				folds--
+	if err := ast.Walk(reader.Parser().Parse(text.NewReader(source)),
+		func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if entering {
+				checkNode(t, n, source)
 			}
-			if folds < 0 || folds > 1 || n.Parent().Kind() != ast.KindDocument {
-				t.Fatalf("folds do not match in\n%s", body)
+			if block, ok := n.(*ast.HTMLBlock); ok && entering {
+				switch raw := string(block.Lines().Value(source)); {
+				case strings.HasPrefix(raw, "<details>"):
+					folds++
+				case strings.HasPrefix(raw, "</details>"):
+					folds--
+				}
+				if folds < 0 || folds > 1 || n.Parent().Kind() != ast.KindDocument {
+					t.Fatalf("folds do not match in\n%s", body)
+				}
 			}
-		}
-		return ast.WalkContinue, nil
-	}); err != nil || folds != 0 {
+			return ast.WalkContinue, nil
+		}); err != nil || folds != 0 {
 		t.Fatalf("%d folds stay open (%v) in\n%s", folds, err, body)
 	}
 	checkRendered(t, body)

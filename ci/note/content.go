@@ -131,7 +131,8 @@ func changeSummary(p *plan.Plan, rep *report.Report) string {
 	for _, part := range []struct {
 		n    int
 		noun string
-	}{{len(ch.Datafiles), "datafile"}, {len(ch.Resources), "resource"}, {len(ch.Schemas), "schema"}, {len(ch.GraphQL), "GraphQL type"}} {
+	}{{len(ch.Datafiles), "datafile"}, {len(ch.Resources), "resource"}, {len(ch.Schemas), "schema"},
+		{len(ch.GraphQL), "GraphQL type"}} {
 		if part.n > 0 {
 			parts = append(parts, phrase.Count(part.n, part.noun))
 		}
@@ -145,9 +146,11 @@ func changeSummary(p *plan.Plan, rep *report.Report) string {
 	case c.Integrations == 0:
 		text += " There are no integrations."
 	case c.Run+c.Shards == 0:
-		text += fmt.Sprintf(" Of %s none has to be checked; the reasons are below.", phrase.Count(c.Integrations, "integration"))
+		text += fmt.Sprintf(" Of %s none has to be checked; the reasons are below.",
+			phrase.Count(c.Integrations, "integration"))
 	default:
-		text += fmt.Sprintf(" Checked: %d of %s. Skipped: %d.", c.Run+c.Shards, phrase.Count(c.Integrations, "integration"), c.Skip)
+		text += fmt.Sprintf(" Checked: %d of %s. Skipped: %d.", c.Run+c.Shards, phrase.Count(c.Integrations, "integration"),
+			c.Skip)
 	}
 	if c.Reused > 0 {
 		text += fmt.Sprintf(" Not run again: %s that passed with the same inputs before.", phrase.Count(c.Reused, "task"))

@@ -25,7 +25,8 @@ func newResults(p *plan.Plan, letters string) *plan.Results {
 		case 'n':
 			return plan.Result{Status: plan.NotRun, Reason: "blocked"}
 		case 'u':
-			return plan.Result{Status: plan.NotRun, Class: plan.ClassTransient, Reason: "target unavailable: aws", Unavailable: "aws"}
+			return plan.Result{Status: plan.NotRun, Class: plan.ClassTransient, Reason: "target unavailable: aws",
+				Unavailable: "aws"}
 		case 'b':
 			return failed(plan.ClassBaseline, 1, "old")
 		}
@@ -66,7 +67,8 @@ func TestDelta(t *testing.T) {
 		{"is broken on base", "fpp", "bpp", "Already broken on base (1) 000"},
 		{"transient comes last", "ppp", "tfp", "New failures (2) 007 000"},
 		{"not run", "ppp", "ncf", "New failures (1) 014 No answer (2) 000 007"},
-		{"target down", "ppf", "ucu", "No answer (1) 007 Not checked: target `aws` unavailable (2) 000"}, // the other one said the same
+		// the other one said the same
+		{"target down", "ppf", "ucu", "No answer (1) 007 Not checked: target `aws` unavailable (2) 000"},
 		{"was not checked", "upp", "fpp", "New failures (1) 000"},
 		{"was not checked and passes", "upp", "ppp", ""},
 	}
@@ -74,7 +76,8 @@ func TestDelta(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			previous := ""
 			if test.before != "" {
-				previous = writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, test.before), Serial: 1, Links: links()}, "")
+				previous = writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, test.before), Serial: 1,
+					Links: links()}, "")
 			}
 			n := note.Note{Tool: "x", Plan: p, Results: newResults(p, test.now), Serial: 2, Links: links()}
 			if got := headings(writeBody(t, n, previous)); got != test.want {
@@ -88,7 +91,8 @@ func TestDelta(t *testing.T) {
 func TestBrokenOnBase(t *testing.T) {
 	p := newPlan(t, 3)
 	text := writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "bfp")}, "")
-	for _, want := range []string{"- **Not your change:** 1 task failed on base already.\n", "- **Look at 1 failure** below.\n",
+	for _, want := range []string{"- **Not your change:** 1 task failed on base already.\n",
+		"- **Look at 1 failure** below.\n",
 		"#### Already broken on base (1)\n\nThey fail the same way without this change, so they do not block it."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -101,7 +105,8 @@ func TestBrokenOnBase(t *testing.T) {
 func TestUnavailable(t *testing.T) {
 	p := newPlan(t, 3)
 	text := writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "upu")}, "")
-	for _, want := range []string{"### ❌ x: 2 of 3 tasks did not pass", "- **Not checked:** 2 tasks, since a target is unavailable; try again when it is back.\n",
+	for _, want := range []string{"### ❌ x: 2 of 3 tasks did not pass",
+		"- **Not checked:** 2 tasks, since a target is unavailable; try again when it is back.\n",
 		"#### Not checked: target `aws` unavailable (2)\n\nOther tasks failed there again and again, so these were not run. That says nothing against this change."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -115,7 +120,8 @@ func TestUnavailable(t *testing.T) {
 	two := newResults(p, "upu")
 	two.Results[2].Unavailable = "gcp"
 	text = writeBody(t, note.Note{Tool: "x", Plan: p, Results: two}, "")
-	for _, want := range []string{"since targets are unavailable; try again when they are back.", "#### Not checked: targets unavailable (2)"} {
+	for _, want := range []string{"since targets are unavailable; try again when they are back.",
+		"#### Not checked: targets unavailable (2)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -129,7 +135,9 @@ func TestSameGeneration(t *testing.T) {
 	first := writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "ppf"), Serial: 1}, "")
 	half := writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "fnn"), Serial: 2}, first)
 	whole := writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "ffp"), Serial: 2}, half)
-	if got, want := headings(whole), "New failures (2) 000 007 Fixed (1) 014"; !strings.HasPrefix(got, "New failures (2) 000") || !strings.HasSuffix(got, "Fixed (1) 014") {
+	if got, want := headings(whole),
+		"New failures (2) 000 007 Fixed (1) 014"; !strings.HasPrefix(got, "New failures (2) 000") ||
+		!strings.HasSuffix(got, "Fixed (1) 014") {
 		t.Errorf("got %q, want like %q", got, want)
 	}
 }
@@ -142,19 +150,22 @@ func TestUnplannedRunIsNotCompared(t *testing.T) {
 	unplanned := writeBody(t, note.Note{Tool: "x", Unplanned: "no base", Serial: 2}, first)
 	unplanned = writeBody(t, note.Note{Tool: "x", Unplanned: "no head", Serial: 3}, unplanned)
 	for serial := range int64(2) {
-		got := headings(writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "fpp"), Serial: 3 + serial}, unplanned))
+		got := headings(writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "fpp"), Serial: 3 + serial},
+			unplanned))
 		if want := "New failures (1) 000 Fixed (1) 014"; !strings.HasPrefix(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if got := headings(writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "fpp"), Serial: 9}, writeBody(t, note.Note{Tool: "x", Unplanned: "no"}, ""))); !strings.HasPrefix(got, "Failures (1)") {
+	if got := headings(writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "fpp"), Serial: 9},
+		writeBody(t, note.Note{Tool: "x", Unplanned: "no"}, ""))); !strings.HasPrefix(got, "Failures (1)") {
 		t.Errorf("got %q, want nothing compared", got)
 	}
 }
 
 func TestSinceTheRunBefore(t *testing.T) {
 	was, is := newPlan(t, 3), newPlan(t, 3)
-	is.Integrations[1], is.Integrations[0].Name = plan.Decision{Name: "integration-001", Decision: plan.Run, Rung: plan.RungSchema, Reason: "it may read more",
+	is.Integrations[1], is.Integrations[0].Name = plan.Decision{Name: "integration-001", Decision: plan.Run,
+		Rung: plan.RungSchema, Reason: "it may read more",
 		Tasks: []string{"integration-001"}}, "integration-000b"
 	is.Integrations[7].Decision, is.Integrations[7].Reason, is.Integrations[7].Tasks = plan.Skip, "it reads less", nil
 	is.Integrations[0].Tasks = []string{"integration-000b"}
@@ -169,7 +180,8 @@ func TestSinceTheRunBefore(t *testing.T) {
 	text := writeBody(t, n, first)
 	for _, want := range []string{
 		"<details><summary>Since <code>4be1f0c9d27a</code>, which failed: 2 newly checked, 1 not checked any more, 1 not there any more</summary>",
-		"| `integration-001` | checked now: it may read more |", "| `integration-007` | not checked any more: it reads less |",
+		"| `integration-001` | checked now: it may read more |",
+		"| `integration-007` | not checked any more: it reads less |",
 		"- 2 failures of `4be1f0c9d27a` not planned any more.",
 	} {
 		if !strings.Contains(text, want) {
@@ -192,13 +204,18 @@ func forged() []string {
 	good, _ := note.Note{Tool: "x", Plan: p, Serial: 7}.Body("")
 	other, _ := note.Note{Tool: "x-y", Plan: p, Serial: 7}.Body("")
 	return []string{
-		"", "hello", "<!-- prcheck-note:x", "<!-- prcheck-note:x  -->", "<!-- prcheck-note:x AAAA", "<!-- prcheck-note:x @@@ -->", other, " " + good,
-		good[:40], strings.Replace(good, "x ", "x e", 1), newMarker(``), newMarker(`null`), newMarker(`[]`), newMarker(`{}`), newMarker(`{"v":2,"g":7}`),
+		"", "hello", "<!-- prcheck-note:x", "<!-- prcheck-note:x  -->", "<!-- prcheck-note:x AAAA",
+		"<!-- prcheck-note:x @@@ -->", other, " " + good,
+		good[:40], strings.Replace(good, "x ", "x e", 1), newMarker(``), newMarker(`null`), newMarker(`[]`), newMarker(`{}`),
+		newMarker(`{"v":2,"g":7}`),
 		newMarker(`{"v":1,"g":-1,"now":{"verdict":"passed"}}`), newMarker(`{"v":1,"g":1e99,"now":{"verdict":"passed"}}`),
-		newMarker(`{"v":1,"g":1,"now":{"verdict":"</details>"}}`), newMarker(`{"v":1,"g":1,"now":{"verdict":"passed","commit":"@all","failed":["x"]}}`),
-		newMarker(`{"v":1,"g":1,"now":{"verdict":"passed","tasks":-1}}`), newMarker(`{"v":1,"g":1,"now":{"verdict":"passed"},"before":{}}`),
+		newMarker(`{"v":1,"g":1,"now":{"verdict":"</details>"}}`),
+		newMarker(`{"v":1,"g":1,"now":{"verdict":"passed","commit":"@all","failed":["x"]}}`),
+		newMarker(`{"v":1,"g":1,"now":{"verdict":"passed","tasks":-1}}`),
+		newMarker(`{"v":1,"g":1,"now":{"verdict":"passed"},"before":{}}`),
 		newMarker(`{"v":1,"g":1,"now":{"verdict":"passed"}} x`), newMarker(strings.Repeat(`{"v":`, 10000)),
-		"<!-- prcheck-note:x " + strings.Repeat("A", 3<<20) + " -->", strings.Repeat("x", 3<<20), "<!-- prcheck-note:x \xff\xfe -->",
+		"<!-- prcheck-note:x " + strings.Repeat("A", 3<<20) + " -->", strings.Repeat("x", 3<<20),
+		"<!-- prcheck-note:x \xff\xfe -->",
 	}
 }
 
@@ -224,7 +241,8 @@ func TestMarkerSurvives(t *testing.T) {
 	want := writeBody(t, n, first)
 	line, _, _ := strings.Cut(first, "\n")
 	for name, previous := range map[string]string{
-		"other line ends": strings.ReplaceAll(first, "\n", "\r\n"), "cut after the first line": line, "another text": line + "\n@all",
+		"other line ends": strings.ReplaceAll(first, "\n", "\r\n"), "cut after the first line": line,
+		"another text":     line + "\n@all",
 		"an unknown field": newMarker(strings.Replace(markerJSON(t, line), `"v":1`, `"v":1,"new":{"a":[]}`, 1)),
 	} {
 		if got := writeBody(t, n, previous); got != want {
@@ -267,15 +285,20 @@ func TestWrongUse(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	p := newPlan(t, 1)
-	for _, address := range []string{"", "javascript:alert(1)", "https://", "//evil", "https://user:token@gitlab.example.com/x", "/relative", "ftp://x/y", "https://x/%zz", "\x00", "https://x/" + strings.Repeat("x", 3000)} {
-		n := note.Note{Tool: "x", Plan: p, Results: newResults(p, "f"), Links: note.Links{Pipeline: address, Report: address, Log: func(string) string { return address }}}
+	for _, address := range []string{"", "javascript:alert(1)", "https://", "//evil",
+		"https://user:token@gitlab.example.com/x", "/relative", "ftp://x/y", "https://x/%zz", "\x00",
+		"https://x/" + strings.Repeat("x", 3000)} {
+		n := note.Note{Tool: "x", Plan: p, Results: newResults(p, "f"), Links: note.Links{Pipeline: address, Report: address,
+			Log: func(string) string { return address }}}
 		if text := writeBody(t, n, ""); strings.Contains(text, "](") {
 			t.Errorf("%q is linked in\n%s", address, text)
 		}
 	}
 	address := "https://gitlab.example.com/a b/(x)|<y>`z`*_'\"?q=é&copy=1#f"
 	n := note.Note{Tool: "x", Plan: p, Results: newResults(p, "f"), Links: note.Links{Pipeline: address}}
-	if text, want := writeBody(t, n, ""), "[pipeline](https://gitlab.example.com/a%20b/%28x%29%7C%3Cy%3E%60z%60%2A_%27%22?q=%C3%A9&copy=1#f)"; !strings.Contains(text, want) {
+	if text, want := writeBody(t, n, ""),
+		"[pipeline](https://gitlab.example.com/a%20b/%28x%29%7C%3Cy%3E%60z%60%2A_%27%22?q=%C3%A9&copy=1#f)"; !strings.Contains(
+		text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 }

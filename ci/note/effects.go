@@ -35,7 +35,8 @@ func (n Note) newEffectsPart(e report.AllEffects) effectsPart {
 		return effectsPart{}
 	}
 	deletions, others := e.Deletions(), e.Others()
-	out := effectsPart{title: "#### Effects", deleted: len(deletions), beyond: max(0, len(others)-maxEffects), where: "the report in JSON has them"}
+	out := effectsPart{title: "#### Effects", deleted: len(deletions), beyond: max(0, len(others)-maxEffects),
+		where: "the report in JSON has them"}
 	if link := newLink("the full report", n.Links.Report); link != "" {
 		out.where = link + " has them"
 	}
@@ -96,7 +97,8 @@ func effectsAction(rep *report.Report, before *run) string {
 	case e.Tasks == 0:
 		return ""
 	case !e.Looked() && all:
-		return "- Every dry run passed. **What they would do is not known**, since the settings have no rules that find effects."
+		return "- Every dry run passed. **What they would do is not known**, since the settings have no rules that find " +
+			"effects."
 	case !e.Looked():
 		return "- **What the dry runs would do is not known**, since the settings have no rules that find effects."
 	}

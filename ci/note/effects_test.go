@@ -48,13 +48,15 @@ func TestRecordedMergeRequests(t *testing.T) {
 			if i == 1 {
 				return effects()
 			}
-			return effects(plan.Effect{Kind: plan.EffectCreate, Subject: "user ana in org app-sre"}, plan.Effect{Kind: plan.EffectCreate, Subject: "role dev of ana"},
+			return effects(plan.Effect{Kind: plan.EffectCreate, Subject: "user ana in org app-sre"},
+				plan.Effect{Kind: plan.EffectCreate, Subject: "role dev of ana"},
 				plan.Effect{Kind: plan.EffectOther, Subject: "mail to ana@example.com"})
 		}), []string{"2 to create, 1 other", "user ana in org app-sre"}},
 		"mr-delete": {newPlan(t, 40), announce(newPlan(t, 40), func(i int) *plan.Effects {
 			switch {
 			case i%20 == 3:
-				return effects(plan.Effect{Kind: plan.EffectDelete, Subject: "user joe"}, plan.Effect{Kind: plan.EffectCreate, Subject: "user ana"})
+				return effects(plan.Effect{Kind: plan.EffectDelete, Subject: "user joe"},
+					plan.Effect{Kind: plan.EffectCreate, Subject: "user ana"})
 			case i == 5:
 				return effects(plan.Effect{Kind: plan.EffectDelete, Subject: "['delete', 'app-prod', 'Secret', 'db']"})
 			}
@@ -65,11 +67,13 @@ func TestRecordedMergeRequests(t *testing.T) {
 				plan.Effect{Kind: plan.EffectDelete, Subject: "snapshot 2019-04", Since: plan.SinceBase},
 				plan.Effect{Kind: plan.EffectCreate, Subject: "user eve", Since: plan.SinceGone})
 			if e.Compared = i == 0; i == 1 {
-				e = &plan.Effects{Items: []plan.Effect{{Kind: plan.EffectCreate, Subject: "alert for db-1"}}, Uncompared: "the budget for runs on base is spent"}
+				e = &plan.Effects{Items: []plan.Effect{{Kind: plan.EffectCreate, Subject: "alert for db-1"}},
+					Uncompared: "the budget for runs on base is spent"}
 			}
 			return e
 		}), []string{"1 to create, 1 to change, 1 already pending on base (**1 to delete**), 1 no longer announced"}},
-		"mr-unknown":  {three, failing, []string{"effects of 2 tasks unknown", "the task failed", "no rule finds their effects"}},
+		"mr-unknown": {three, failing, []string{"effects of 2 tasks unknown", "the task failed",
+			"no rule finds their effects"}},
 		"mr-unlooked": {two, unplanned, []string{"**What they would do is not known**"}},
 	}
 	for name, test := range tests {
@@ -93,7 +97,9 @@ func TestManyEffects(t *testing.T) {
 	rs := announce(p, func(i int) *plan.Effects {
 		e := &plan.Effects{}
 		for n := range 125 {
-			e.Items = append(e.Items, plan.Effect{Kind: plan.EffectCreate, Subject: fmt.Sprintf("user-%d-%d of a rather long name in the organization app-sre", i, n)})
+			e.Items = append(e.Items,
+				plan.Effect{Kind: plan.EffectCreate,
+					Subject: fmt.Sprintf("user-%d-%d of a rather long name in the organization app-sre", i, n)})
 		}
 		e.Items[7].Kind = plan.EffectDelete
 		return e
@@ -110,10 +116,12 @@ func TestManyEffects(t *testing.T) {
 		if rows < 80 && (limit == 0 || limit >= 20_000) || strings.Contains(open, "\n| create |") {
 			t.Errorf("%d: %d deletions are open\n%s", limit, rows, got)
 		}
-		if rows < 80 && limit >= 4_000 && !strings.Contains(got, fmt.Sprintf("**And %d more deletions**; [the full report](", 80-rows)) {
+		if rows < 80 && limit >= 4_000 &&
+			!strings.Contains(got, fmt.Sprintf("**And %d more deletions**; [the full report](", 80-rows)) {
 			t.Errorf("%d: nothing says that deletions are missing\n%s", limit, got)
 		}
-		if strings.Contains(got, "\n| create |") && (rows < 80 || !strings.Contains(got, " more effects; [the full report](")) {
+		if strings.Contains(got, "\n| create |") &&
+			(rows < 80 || !strings.Contains(got, " more effects; [the full report](")) {
 			t.Errorf("%d: %d deletions, but other effects; or nothing says that some are missing", limit, rows)
 		}
 		if size := len(got); limit == 0 && size > 120_000 {
@@ -125,13 +133,15 @@ func TestManyEffects(t *testing.T) {
 // TestEffectsOfTheRunBefore checks that the note says what the push before announced.
 func TestEffectsOfTheRunBefore(t *testing.T) {
 	p := newPlan(t, 2)
-	old := note.Note{Tool: "prcheck", Serial: 1, Commit: "aa" + head[2:], Plan: p, Results: announce(p, func(int) *plan.Effects {
-		return effects(plan.Effect{Kind: plan.EffectDelete, Subject: "x"})
-	})}
+	old := note.Note{Tool: "prcheck", Serial: 1, Commit: "aa" + head[2:], Plan: p,
+		Results: announce(p, func(int) *plan.Effects {
+			return effects(plan.Effect{Kind: plan.EffectDelete, Subject: "x"})
+		})}
 	before := writeBody(t, old, "")
 	now := old
 	now.Serial, now.Commit, now.Results = 2, head, announce(p, func(int) *plan.Effects { return effects() })
-	if got := writeBody(t, now, before); !strings.Contains(got, "Every dry run passed, and announces no effect (`aae1f0c9d27a`: 2 to delete).") {
+	if got := writeBody(t, now, before); !strings.Contains(got,
+		"Every dry run passed, and announces no effect (`aae1f0c9d27a`: 2 to delete).") {
 		t.Errorf("got %s", got)
 	}
 	now.Results = old.Results

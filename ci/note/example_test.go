@@ -10,8 +10,10 @@ import (
 
 func ExampleNote_Body() {
 	p := &plan.Plan{
-		Changes: plan.Changes{Datafiles: []plan.Datafile{{Path: "/dns/example.yml", Kind: plan.Modified, Fields: []string{"/records/0/ttl"}}}},
-		Integrations: []plan.Decision{{Name: "dns", Decision: plan.Run, Rung: plan.RungSchema, Reason: "it may read /dns/zone-1.yml",
+		Changes: plan.Changes{Datafiles: []plan.Datafile{{Path: "/dns/example.yml", Kind: plan.Modified,
+			Fields: []string{"/records/0/ttl"}}}},
+		Integrations: []plan.Decision{{Name: "dns", Decision: plan.Run, Rung: plan.RungSchema,
+			Reason:   "it may read /dns/zone-1.yml",
 			Evidence: plan.Evidence{Paths: []string{"/dns/example.yml"}}, Tasks: []string{"dns"}}},
 		Tasks: []plan.Task{{ID: "dns", Integration: "dns", Argv: []string{"dns"}, Timeout: "1m0s"}},
 	}
@@ -20,7 +22,8 @@ func ExampleNote_Body() {
 		return
 	}
 	n := note.Note{Tool: "prcheck", Plan: p, Serial: 2, Results: &plan.Results{Plan: p.Digest, Results: []plan.Result{
-		{Task: "dns", Status: plan.Failed, Class: plan.ClassTask, Reason: "exit code 1", ExitCode: 1, Seconds: 3.25, Attempts: 1, Tail: "the TTL is 0"},
+		{Task: "dns", Status: plan.Failed, Class: plan.ClassTask, Reason: "exit code 1", ExitCode: 1, Seconds: 3.25,
+			Attempts: 1, Tail: "the TTL is 0"},
 	}}}
 	body, err := n.Body("") // or the body that the note has now
 	if err != nil {

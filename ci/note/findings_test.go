@@ -22,7 +22,8 @@ func forgotten(message string, old bool) plan.Finding {
 	return at(plan.SeverityWarning, "FORGOTTEN", message, old)
 }
 func at(s plan.Severity, code, message string, old bool) plan.Finding {
-	return plan.Finding{Severity: s, Code: plan.FindingCode(code), Place: plan.Place{File: "/services/app/prod.yml", Pointer: "/name"}, Message: message, Old: old}
+	return plan.Finding{Severity: s, Code: plan.FindingCode(code), Place: plan.Place{File: "/services/app/prod.yml",
+		Pointer: "/name"}, Message: message, Old: old}
 }
 
 const removal = "app/prod: this change removes its entry, and then nobody deletes it: say delete: true first"
@@ -32,11 +33,14 @@ const removal = "app/prod: this change removes its entry, and then nobody delete
 func TestFindings(t *testing.T) {
 	p := newPlan(t, 3)
 	rs := newResultsWith(p, nil)
-	rs.Results[0].Findings = []plan.Finding{forgotten(removal, false), at(plan.SeverityError, "DUPLICATE", "an old mistake", true)}
+	rs.Results[0].Findings = []plan.Finding{forgotten(removal, false),
+		at(plan.SeverityError, "DUPLICATE", "an old mistake", true)}
 	rs.Results[1].Findings = []plan.Finding{at(plan.SeverityNote, "FINISHED", "the entry can be removed", true)}
 	red := rs.Results[2]
-	red.Status, red.Class, red.ExitCode, red.Reason = plan.Failed, plan.ClassConfig, -1, "DUPLICATE: /services/app/prod.yml#/name: two entries have the key app/prod"
-	red.Findings = []plan.Finding{at(plan.SeverityError, "DUPLICATE", "two entries have the key app/prod", false), forgotten("another", false)}
+	red.Status, red.Class, red.ExitCode, red.Reason = plan.Failed, plan.ClassConfig, -1,
+		"DUPLICATE: /services/app/prod.yml#/name: two entries have the key app/prod"
+	red.Findings = []plan.Finding{at(plan.SeverityError, "DUPLICATE", "two entries have the key app/prod", false),
+		forgotten("another", false)}
 	red.FindingsBeyond = 3
 	failing := *rs
 	failing.Results = append(append([]plan.Result{}, rs.Results[:2]...), red)
@@ -45,7 +49,8 @@ func TestFindings(t *testing.T) {
 		locator report.Locator
 	}{"mr-warning": {rs, lines{}}, "mr-mistake": {&failing, lines{}}, "mr-unlocated": {rs, nil}} {
 		t.Run(name, func(t *testing.T) {
-			got := writeBody(t, note.Note{Tool: "prcheck", Serial: 2, Commit: head, Links: links(), Plan: p, Results: c.results, Locator: c.locator}, "")
+			got := writeBody(t, note.Note{Tool: "prcheck", Serial: 2, Commit: head, Links: links(), Plan: p, Results: c.results,
+				Locator: c.locator}, "")
 			if strings.Contains(got, "an old mistake") || strings.Contains(got, "can be removed") {
 				t.Errorf("it shows what base has as well:\n%s", got)
 			}
@@ -69,14 +74,16 @@ func TestManyFindings(t *testing.T) {
 	})
 	for i := range rs.Results {
 		for n := range plan.MaxFindings {
-			rs.Results[i].Findings = append(rs.Results[i].Findings, forgotten(fmt.Sprintf("%03d of task %d: %s", n, i, removal), false))
+			rs.Results[i].Findings = append(rs.Results[i].Findings, forgotten(fmt.Sprintf("%03d of task %d: %s", n, i, removal),
+				false))
 		}
 	}
 	n := note.Note{Tool: "prcheck", Serial: 2, Commit: head, Links: links(), Plan: p, Results: rs}
 	for _, limit := range []int{0, 50_000, 5_000, 1_000} {
 		n.Limit = limit
 		got := writeBody(t, n, "")
-		if shown := strings.Count(got, "nobody deletes it"); !strings.Contains(got, "; 8000 warnings") || shown < 100 != (limit > 0 && limit < 50_000) || shown > 400 {
+		if shown := strings.Count(got, "nobody deletes it"); !strings.Contains(got, "; 8000 warnings") ||
+			shown < 100 != (limit > 0 && limit < 50_000) || shown > 400 {
 			t.Errorf("%d: %d findings are shown, or nothing says how many there are:\n%s", limit, shown, got)
 		}
 		if size := len(got); limit == 0 && size > 200_000 {

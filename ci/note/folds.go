@@ -29,10 +29,13 @@ func (n Note) newTasksFold(rep *report.Report) fold {
 			took = formatSeconds(t.Seconds)
 		}
 		d, _ := n.Plan.Decision(t.Integration)
-		f.rows = append(f.rows, tableRow(showName(t.Task), sign+" "+md.Escape(describeResult(t)), took, md.Escape(lastLine(t.Tail)), md.Escape(d.Reason), n.logLink(t)))
+		f.rows = append(f.rows, tableRow(showName(t.Task), sign+" "+md.Escape(describeResult(t)), took,
+			md.Escape(lastLine(t.Tail)), md.Escape(d.Reason), n.logLink(t)))
 	}
-	f.summary = phrase.Count(len(rep.Results), "task") + " planned: " + joinNonEmpty(", ", countUnlessZero(ends[plan.Passed], "passed"), countUnlessZero(ends[plan.Failed], "failed"),
-		countUnlessZero(ends[plan.TimedOut], "timed out"), countUnlessZero(ends[plan.Canceled], "canceled"), countUnlessZero(ends[plan.NotRun], "not run"))
+	f.summary = phrase.Count(len(rep.Results), "task") + " planned: " +
+		joinNonEmpty(", ", countUnlessZero(ends[plan.Passed], "passed"), countUnlessZero(ends[plan.Failed], "failed"),
+			countUnlessZero(ends[plan.TimedOut], "timed out"), countUnlessZero(ends[plan.Canceled], "canceled"),
+			countUnlessZero(ends[plan.NotRun], "not run"))
 	return f
 }
 
@@ -93,7 +96,8 @@ func newSinceFold(p *plan.Plan, before *run) fold {
 			f.rows = append(f.rows, tableRow(showName(d.Name), "not checked any more: "+md.Escape(d.Reason)))
 		}
 	}
-	changes := joinNonEmpty(", ", countUnlessZero(more, "newly checked"), countUnlessZero(fewer, "not checked any more"), countUnlessZero(gone, "not there any more"))
+	changes := joinNonEmpty(", ", countUnlessZero(more, "newly checked"), countUnlessZero(fewer, "not checked any more"),
+		countUnlessZero(gone, "not there any more"))
 	if changes == "" {
 		changes = "the same integrations are checked"
 	}

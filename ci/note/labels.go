@@ -14,13 +14,17 @@ func (l Labels) listActions() []string {
 	for _, needed := range l.Needed {
 		switch {
 		case !l.Asked:
-			out = append(out, fmt.Sprintf("- A merge request with these effects needs the label %s: %s.", showName(needed.Label), needed.Why))
+			out = append(out, fmt.Sprintf("- A merge request with these effects needs the label %s: %s.", showName(needed.Label),
+				needed.Why))
 		case !l.Known:
-			out = append(out, fmt.Sprintf("- **Needs the label %s**: %s. It is not known whether the merge request has it.", showName(needed.Label), needed.Why))
+			out = append(out, fmt.Sprintf("- **Needs the label %s**: %s. It is not known whether the merge request has it.",
+				showName(needed.Label), needed.Why))
 		case slices.Contains(l.Missing, needed):
-			out = append(out, fmt.Sprintf("- **Needs the label %s**: %s. Add the label, then run this job again.", showName(needed.Label), needed.Why))
+			out = append(out, fmt.Sprintf("- **Needs the label %s**: %s. Add the label, then run this job again.",
+				showName(needed.Label), needed.Why))
 		default:
-			out = append(out, fmt.Sprintf("- ✅ The merge request has the label %s, which it needs: %s.", showName(needed.Label), needed.Why))
+			out = append(out, fmt.Sprintf("- ✅ The merge request has the label %s, which it needs: %s.", showName(needed.Label),
+				needed.Why))
 		}
 	}
 	return out

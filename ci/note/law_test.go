@@ -15,9 +15,12 @@ import (
 )
 
 var traps = []string{
-	"@all", "/lgtm", "\n/approve", "`", "``", "```", "````\n", "~~~", "<script>", "<!--", "-->", "</details>", "<details>", "](https://evil)", "![", "[", "]", "https://x.y",
-	"www.x.y", "a@b.c", "|", "\\", "\\|", "*", "_", "#1", "!2", "~bug", "%3", "$4", "&5", "&#64;", "&commat;", ":tada:", "{+", "[-", "-]", "[^1]", ": ", "[[_TOC_]]", "APP-1",
-	"0123456789abcdef", "\u202e", "\u200b", "\u2060", "\ufeff", "\x1b[31m", "\x00", "\xff", "\r\n", "\t", "    ", "- ", "1. ", "> ", "# ", "---", "===", "| - |", "$`", "`$",
+	"@all", "/lgtm", "\n/approve", "`", "``", "```", "````\n", "~~~", "<script>", "<!--", "-->", "</details>", "<details>",
+	"](https://evil)", "![", "[", "]", "https://x.y",
+	"www.x.y", "a@b.c", "|", "\\", "\\|", "*", "_", "#1", "!2", "~bug", "%3", "$4", "&5", "&#64;", "&commat;", ":tada:",
+	"{+", "[-", "-]", "[^1]", ": ", "[[_TOC_]]", "APP-1",
+	"0123456789abcdef", "\u202e", "\u200b", "\u2060", "\ufeff", "\x1b[31m", "\x00", "\xff", "\r\n", "\t", "    ", "- ",
+	"1. ", "> ", "# ", "---", "===", "| - |", "$`", "`$",
 	"mailto:", "é", "日本", "👩‍👩‍👧", "שלום", "word ", "a/b.yml", "12", " ",
 }
 
@@ -42,7 +45,8 @@ func randomEffects(r *rand.Rand) *plan.Effects {
 	for range r.IntN(6) {
 		kinds := append(plan.EffectKinds(), plan.EffectKind(randomText(r)))
 		since := []plan.Since{"", plan.SinceChange, plan.SinceBase, plan.SinceGone, plan.Since(randomText(r))}
-		e.Items = append(e.Items, plan.Effect{Kind: kinds[r.IntN(len(kinds))], Subject: randomText(r), Since: since[r.IntN(len(since))], Times: r.IntN(4)})
+		e.Items = append(e.Items, plan.Effect{Kind: kinds[r.IntN(len(kinds))], Subject: randomText(r),
+			Since: since[r.IntN(len(since))], Times: r.IntN(4)})
 	}
 	switch r.IntN(6) {
 	case 0:
@@ -60,7 +64,8 @@ func randomFindings(r *rand.Rand) []plan.Finding {
 	var out []plan.Finding
 	for range r.IntN(4) * r.IntN(8) {
 		severities := append(plan.Severities(), plan.Severity(randomText(r)))
-		out = append(out, plan.Finding{Code: plan.FindingCode(randomText(r)), Severity: severities[r.IntN(len(severities))], Place: plan.Place{File: randomText(r), Pointer: randomText(r)}, Message: randomText(r), Old: r.IntN(3) == 0})
+		out = append(out, plan.Finding{Code: plan.FindingCode(randomText(r)), Severity: severities[r.IntN(len(severities))],
+			Place: plan.Place{File: randomText(r), Pointer: randomText(r)}, Message: randomText(r), Old: r.IntN(3) == 0})
 	}
 	return out
 }
@@ -72,11 +77,15 @@ func randomNote(r *rand.Rand) note.Note {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	for range r.IntN(4) {
 		p.Warnings = append(p.Warnings, randomText(r))
-		p.Changes.Datafiles = append(p.Changes.Datafiles, plan.Datafile{Path: randomText(r), Fields: []string{randomText(r), randomText(r)}})
+		p.Changes.Datafiles = append(p.Changes.Datafiles,
+			plan.Datafile{Path: randomText(r), Fields: []string{randomText(r), randomText(r)}})
 	}
 	for i := range r.IntN(30) {
-		d := plan.Decision{Name: fmt.Sprintf("%s%d", randomText(r), i), Decision: plan.Skip, Rung: plan.Rungs()[r.IntN(6)], Reason: randomText(r)}
-		d.Evidence = plan.Evidence{Paths: []string{randomText(r)}, Definition: []string{randomText(r)}, Fields: []string{randomText(r)}, Queries: []plan.QueryDifference{{Fields: []string{randomText(r) + "#" + randomText(r)}}}}
+		d := plan.Decision{Name: fmt.Sprintf("%s%d", randomText(r), i), Decision: plan.Skip, Rung: plan.Rungs()[r.IntN(6)],
+			Reason: randomText(r)}
+		d.Evidence = plan.Evidence{Paths: []string{randomText(r)}, Definition: []string{randomText(r)},
+			Fields:  []string{randomText(r)},
+			Queries: []plan.QueryDifference{{Fields: []string{randomText(r) + "#" + randomText(r)}}}}
 		for j := range r.IntN(4) {
 			id := fmt.Sprintf("%s%d-%d", randomText(r), i, j)
 			d.Decision, d.Tasks = plan.Run, append(d.Tasks, id)
@@ -86,14 +95,17 @@ func randomNote(r *rand.Rand) note.Note {
 			}
 			rs.Results = append(rs.Results, plan.Result{
 				Effects: randomEffects(r), Findings: randomFindings(r), FindingsBeyond: r.IntN(2),
-				Task: id, Status: plan.Status(pick("passed", "failed", "timed_out", "canceled", "not_run", randomText(r))), Class: plan.Class(pick("", "task", "config", "transient", "baseline", randomText(r))),
-				Reason: randomText(r), Tail: randomText(r) + pick("", "\n", randomText(r)) + randomText(r), Log: pick("", randomText(r)), Attempts: r.IntN(3), Seconds: r.Float64() * 100,
+				Task: id, Status: plan.Status(pick("passed", "failed", "timed_out", "canceled", "not_run", randomText(r))),
+				Class:  plan.Class(pick("", "task", "config", "transient", "baseline", randomText(r))),
+				Reason: randomText(r), Tail: randomText(r) + pick("", "\n", randomText(r)) + randomText(r),
+				Log: pick("", randomText(r)), Attempts: r.IntN(3), Seconds: r.Float64() * 100,
 				Spans: []plan.Span{{Started: 1, Seconds: r.Float64() * 9}},
 			})
 		}
 		p.Integrations = append(p.Integrations, d)
 	}
-	n := note.Note{Tool: "x", Plan: p, Results: rs, Serial: r.Int64N(3), Commit: pick("", head, randomText(r)), Links: links()}
+	n := note.Note{Tool: "x", Plan: p, Results: rs, Serial: r.Int64N(3), Commit: pick("", head, randomText(r)),
+		Links: links()}
 	if r.IntN(3) == 0 {
 		n.Links.Log = func(task string) string { return "https://gitlab.example.com/" + task }
 	}
@@ -174,7 +186,8 @@ func TestHuge(t *testing.T) {
 	p := newPlan(t, 1000)
 	start := time.Now()
 	n := note.Note{Tool: "x", Plan: p, Serial: math.MaxInt64, Results: newResultsWith(p, func(i int) plan.Result {
-		return failed(plan.ClassTask, 1, strings.Repeat(fmt.Sprintf("%c%c%c ", 'a'+i%26, 'a'+i/26%26, 'a'+i/676), 50)+strings.Repeat("\n@all `", 500))
+		return failed(plan.ClassTask, 1, strings.Repeat(fmt.Sprintf("%c%c%c ", 'a'+i%26, 'a'+i/26%26, 'a'+i/676), 50)+
+			strings.Repeat("\n@all `", 500))
 	}), Links: links()}
 	text, err := n.Body("")
 	if err != nil {
@@ -196,11 +209,15 @@ func FuzzBody(f *testing.F) {
 		text = text[:min(len(text), len(hostile))] // a long text takes long to write, and shows nothing more
 		p := &plan.Plan{
 			Changes: plan.Changes{Datafiles: []plan.Datafile{{Path: text, Fields: []string{text}}}}, Warnings: []string{text},
-			Integrations: []plan.Decision{{Name: text, Decision: plan.Run, Rung: plan.RungSchema, Reason: text, Tasks: []string{text, text + "2", text + "3"},
-				Evidence: plan.Evidence{Paths: []string{text}}}, {Name: text, Decision: plan.Skip, Rung: plan.RungSchema, Reason: text}},
-			Tasks: []plan.Task{{ID: text, Integration: text}, {ID: text + "2", Integration: text}, {ID: text + "3", Integration: text}},
+			Integrations: []plan.Decision{{Name: text, Decision: plan.Run, Rung: plan.RungSchema, Reason: text,
+				Tasks:    []string{text, text + "2", text + "3"},
+				Evidence: plan.Evidence{Paths: []string{text}}}, {Name: text, Decision: plan.Skip, Rung: plan.RungSchema,
+				Reason: text}},
+			Tasks: []plan.Task{{ID: text, Integration: text}, {ID: text + "2", Integration: text},
+				{ID: text + "3", Integration: text}},
 		}
-		n := note.Note{Tool: "x", Plan: p, Results: infestedResults(p, text), Commit: text, Links: links(), Limit: 500 + (limit&0xffff)%5000}
+		n := note.Note{Tool: "x", Plan: p, Results: infestedResults(p, text), Commit: text, Links: links(),
+			Limit: 500 + (limit&0xffff)%5000}
 		previous := writeBody(t, n, text)
 		if n.Plan, n.Results, n.Unplanned = nil, nil, text; strings.TrimSpace(text) != "" {
 			writeBody(t, n, previous)

@@ -72,7 +72,8 @@ func (n Note) readState(body string) (state, bool) {
 		return state{}, false
 	}
 	var s state
-	if err := json.Unmarshal(raw, &s); err != nil || s.Version != 1 || s.Generation < 0 || !s.Now.isValid() || s.Before != nil && !s.Before.isValid() {
+	if err := json.Unmarshal(raw, &s); err != nil || s.Version != 1 || s.Generation < 0 || !s.Now.isValid() ||
+		s.Before != nil && !s.Before.isValid() {
 		return state{}, false
 	}
 	return s, true

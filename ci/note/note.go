@@ -84,9 +84,11 @@ func (n Note) Body(previous string) (string, error) {
 func (n Note) validate(limit int) error {
 	switch {
 	case !names.IsTool(n.Tool):
-		return fmt.Errorf("the tool id is %q; it must be lower-case letters, digits and single hyphens between them, at most 40", n.Tool)
+		return fmt.Errorf("the tool id is %q; it must be lower-case letters, digits and single hyphens between them, at "+
+			"most 40", n.Tool)
 	case n.Plan == nil && strings.TrimSpace(n.Unplanned) == "":
-		return errors.New("there is no plan; give the plan that was run, or the output of the planner that could not make one")
+		return errors.New("there is no plan; give the plan that was run, or the output of the planner that could not " +
+			"make one")
 	case n.Serial < 0:
 		return fmt.Errorf("the generation is %d; it must not be negative", n.Serial)
 	case limit < MinLimit:

@@ -23,7 +23,8 @@ func newPlan(t testing.TB, tasks int, warnings ...string) *plan.Plan {
 	t.Helper()
 	p := &plan.Plan{Warnings: warnings, Changes: plan.Changes{
 		Datafiles: []plan.Datafile{
-			{Path: "/users/ana.yml", Schema: "/access/user-1.yml", Kind: plan.Modified, Fields: []string{"/roles/1", "/org_username"}},
+			{Path: "/users/ana.yml", Schema: "/access/user-1.yml", Kind: plan.Modified,
+				Fields: []string{"/roles/1", "/org_username"}},
 			{Path: "/services/app/prod.yml", Schema: "/openshift/namespace-1.yml", Kind: plan.Added},
 		},
 		Resources: []plan.Resource{{Path: "/grafana/app.json", Kind: plan.Modified}},
@@ -98,7 +99,8 @@ Traceback (most recent call last):
 reconcile.utils.oc.StatusCodeError: [app-prod-01]: namespace "app-prod" refers to role @dev-access, which does not exist`
 
 func failed(class plan.Class, code int, tail string) plan.Result {
-	return plan.Result{Status: plan.Failed, Class: class, Reason: fmt.Sprintf("exit code %d", code), ExitCode: code, Tail: tail}
+	return plan.Result{Status: plan.Failed, Class: class, Reason: fmt.Sprintf("exit code %d", code), ExitCode: code,
+		Tail: tail}
 }
 
 // threeFailures lets 3 tasks fail, one of them with a transient failure.
@@ -107,11 +109,13 @@ func threeFailures(i int) plan.Result {
 	case 7:
 		return failed(plan.ClassTask, 1, trace)
 	case 31:
-		r := failed(plan.ClassTransient, 1, "connecting to api.github.com\nHTTP 503: no server is available to handle this request")
+		r := failed(plan.ClassTransient, 1,
+			"connecting to api.github.com\nHTTP 503: no server is available to handle this request")
 		r.Attempts = 3
 		return r
 	case 52:
-		return failed(plan.ClassConfig, 1, `/users/ana.yml: "/roles/1" must be a reference to a file of schema /access/role-1.yml`)
+		return failed(plan.ClassConfig, 1,
+			`/users/ana.yml: "/roles/1" must be a reference to a file of schema /access/role-1.yml`)
 	}
 	return plan.Result{}
 }
@@ -127,7 +131,8 @@ func manyFailures(i int) plan.Result {
 	case i < 290:
 		return failed(plan.ClassTask, 2, fmt.Sprintf("checking\ncluster app-%d: quota of %d pods is exceeded", i, i*3))
 	case i < 310:
-		return plan.Result{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 10m0s", ExitCode: -1, Tail: "waiting for the lock"}
+		return plan.Result{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 10m0s", ExitCode: -1,
+			Tail: "waiting for the lock"}
 	case i < 325:
 		return plan.Result{Status: plan.Canceled, Reason: "canceled", ExitCode: -1}
 	}
@@ -139,7 +144,8 @@ func links() note.Links {
 		Pipeline: "https://gitlab.example.com/app/interface/-/pipelines/4711",
 		Report:   "https://gitlab.example.com/app/interface/-/jobs/1/artifacts/file/report.html",
 		Log: func(task string) string {
-			return "https://gitlab.example.com/app/interface/-/jobs/1/artifacts/file/logs/" + strings.ReplaceAll(task, "/", "-") + ".log"
+			return "https://gitlab.example.com/app/interface/-/jobs/1/artifacts/file/logs/" +
+				strings.ReplaceAll(task, "/", "-") + ".log"
 		},
 	}
 }
@@ -181,15 +187,19 @@ func infested(t testing.TB) *plan.Plan {
 func newHostilePlan(t testing.TB, text string) *plan.Plan {
 	t.Helper()
 	p := &plan.Plan{
-		Changes: plan.Changes{Datafiles: []plan.Datafile{{Path: text, Schema: text, Kind: plan.Modified, Fields: []string{text}}}},
+		Changes: plan.Changes{Datafiles: []plan.Datafile{{Path: text, Schema: text, Kind: plan.Modified,
+			Fields: []string{text}}}},
 		Integrations: []plan.Decision{
-			{Name: "a" + text, Decision: plan.Run, Rung: plan.RungSchema, Reason: "z" + text, Tasks: []string{text + "1", text + "2", text + "3"}, Evidence: plan.Evidence{
-				Definition: []string{text}, Fields: []string{text}, Paths: []string{text, "other"}, Queries: []plan.QueryDifference{{Fields: []string{text + "#" + text}}}}},
+			{Name: "a" + text, Decision: plan.Run, Rung: plan.RungSchema, Reason: "z" + text,
+				Tasks: []string{text + "1", text + "2", text + "3"}, Evidence: plan.Evidence{
+					Definition: []string{text}, Fields: []string{text}, Paths: []string{text, "other"},
+					Queries: []plan.QueryDifference{{Fields: []string{text + "#" + text}}}}},
 			{Name: "b" + text, Decision: plan.Skip, Rung: plan.RungSchema, Reason: "y" + text},
 		},
 		Warnings: []string{text},
 		Tasks: []plan.Task{{ID: text + "1", Integration: "a" + text, Blocked: "x", Timeout: "1s"},
-			{ID: text + "2", Integration: "a" + text, Blocked: "x", Timeout: "1s"}, {ID: text + "3", Integration: "a" + text, Blocked: "x", Timeout: "1s"}},
+			{ID: text + "2", Integration: "a" + text, Blocked: "x", Timeout: "1s"},
+			{ID: text + "3", Integration: "a" + text, Blocked: "x", Timeout: "1s"}},
 	}
 	seal(t, p)
 	return p
@@ -200,8 +210,11 @@ func infestedResults(p *plan.Plan, text string) *plan.Results {
 		r := failed(plan.ClassTask, 1, text+"\n/approve\n```\n@all\n````\n<!-- x -->\n"+text)
 		r.Reason, r.Log = text, text
 		r.Effects = &plan.Effects{Problems: []string{text}, Uncompared: text, Items: []plan.Effect{
-			{Kind: plan.EffectDelete, Subject: text + "\n/merge", Since: plan.Since(text)}, {Kind: plan.EffectKind(text), Subject: "/close " + text}}}
-		r.Findings = []plan.Finding{{Code: plan.FindingCode(text), Severity: plan.Severity(text), Place: plan.Place{File: text, Pointer: text}, Message: text + "\n/merge"}, {Severity: plan.SeverityError, Message: "/close"}}
+			{Kind: plan.EffectDelete, Subject: text + "\n/merge", Since: plan.Since(text)},
+			{Kind: plan.EffectKind(text), Subject: "/close " + text}}}
+		r.Findings = []plan.Finding{{Code: plan.FindingCode(text), Severity: plan.Severity(text),
+			Place: plan.Place{File: text, Pointer: text}, Message: text + "\n/merge"},
+			{Severity: plan.SeverityError, Message: "/close"}}
 		if i == 2 {
 			return plan.Result{Status: plan.Passed, Findings: r.Findings}
 		}
@@ -216,41 +229,47 @@ func TestGolden(t *testing.T) {
 	big, bigger := newPlan(t, 80), newPlan(t, 340)
 	small := newPlan(t, 70)
 	quiet, again := newPlan(t, 0), newPlan(t, 0)
-	again.Integrations[5].Rung, again.Integrations[5].Reason = plan.RungResult, "its desired state differs; each of its 3 tasks passed with the same inputs, the first 2026-11-21 11:30 UTC"
+	again.Integrations[5].Rung, again.Integrations[5].Reason = plan.RungResult,
+		"its desired state differs; each of its 3 tasks passed with the same inputs, the first 2026-11-21 11:30 UTC"
 	again.Integrations[5].Evidence = plan.Evidence{Reused: 3}
 	seal(t, again)
 	queued := newPlan(t, 3)
 	queued.Integrations[5].Evidence = plan.Evidence{Reused: 3}
-	queued.MergeRequest = &plan.MergeRequest{Name: "shop/data!7", Commit: "4be1f0c9", InTrain: true, Train: &plan.Train{Own: "sha256:0123", Results: 4, Hold: 3}}
+	queued.MergeRequest = &plan.MergeRequest{Name: "shop/data!7", Commit: "4be1f0c9", InTrain: true,
+		Train: &plan.Train{Own: "sha256:0123", Results: 4, Hold: 3}}
 	queued.MergeRequest.Train.Add("integration-000", "<b>", func() plan.Reason {
 		return plan.Reason{Code: plan.CodeOthersFiles, Names: []string{"/users/@all.yml", "/users/c.yml"}}
 	})
 	seal(t, queued)
-	trust := newPlan(t, 80, "this merge request changes prcheck.yaml: the settings of base were used, and what its edit concerns runs in full",
+	trust := newPlan(t, 80,
+		"this merge request changes prcheck.yaml: the settings of base were used, and what its edit concerns runs in full",
 		`datafile "/users/ana.yml" refers to "/roles/gone.yml", which does not exist on head`)
-	old := note.Note{Tool: "prcheck", Serial: 1, Commit: "aa" + head[2:], Plan: small, Results: newResultsWith(small, func(i int) plan.Result {
-		switch i {
-		case 7, 12, 13, 69:
-			return failed(plan.ClassTask, 1, trace)
-		}
-		return plan.Result{}
-	})}
+	old := note.Note{Tool: "prcheck", Serial: 1, Commit: "aa" + head[2:], Plan: small,
+		Results: newResultsWith(small, func(i int) plan.Result {
+			switch i {
+			case 7, 12, 13, 69:
+				return failed(plan.ClassTask, 1, trace)
+			}
+			return plan.Result{}
+		})}
 	before := writeBody(t, old, "")
 	host := infested(t)
 	tests := map[string]struct {
 		note     note.Note
 		previous string
 	}{
-		"nothing":           {note.Note{Plan: quiet}, ""},
-		"reused":            {note.Note{Plan: again}, ""},
-		"train":             {note.Note{Plan: queued, Results: newResultsWith(queued, nil)}, ""},
-		"green":             {note.Note{Plan: trust, Results: newResultsWith(trust, nil)}, before},
-		"three":             {note.Note{Plan: big, Results: newResultsWith(big, threeFailures)}, ""},
-		"delta":             {note.Note{Plan: trust, Results: newResultsWith(trust, threeFailures)}, before},
-		"many":              {note.Note{Plan: bigger, Results: newResultsWith(bigger, manyFailures)}, before},
-		"lost":              {note.Note{Plan: big}, ""},
-		"hostile":           {note.Note{Plan: host, Results: infestedResults(host, hostile)}, ""},
-		"unplanned":         {note.Note{Unplanned: "note: comparing 4be1f0c9d27a with aa1f0c9d27a1\nplanner: data/users/eve.yml:2:1: this is no YAML\n"}, before},
+		"nothing": {note.Note{Plan: quiet}, ""},
+		"reused":  {note.Note{Plan: again}, ""},
+		"train":   {note.Note{Plan: queued, Results: newResultsWith(queued, nil)}, ""},
+		"green":   {note.Note{Plan: trust, Results: newResultsWith(trust, nil)}, before},
+		"three":   {note.Note{Plan: big, Results: newResultsWith(big, threeFailures)}, ""},
+		"delta":   {note.Note{Plan: trust, Results: newResultsWith(trust, threeFailures)}, before},
+		"many":    {note.Note{Plan: bigger, Results: newResultsWith(bigger, manyFailures)}, before},
+		"lost":    {note.Note{Plan: big}, ""},
+		"hostile": {note.Note{Plan: host, Results: infestedResults(host, hostile)}, ""},
+		"unplanned": {note.Note{
+			Unplanned: "note: comparing 4be1f0c9d27a with aa1f0c9d27a1\nplanner: data/users/eve.yml:2:1: this is no YAML\n"},
+			before},
 		"unplanned-hostile": {note.Note{Unplanned: hostile + "\n```\n" + hostile, Limit: 2000}, ""},
 		"limit-500":         {note.Note{Plan: bigger, Results: newResultsWith(bigger, manyFailures), Limit: 500}, before},
 		"limit-2000":        {note.Note{Plan: bigger, Results: newResultsWith(bigger, manyFailures), Limit: 2000}, before},
@@ -291,12 +310,14 @@ func TestNotChecked(t *testing.T) {
 	p := newPlan(t, 3)
 	rs := newResultsWith(p, threeFailures)
 	for i := range rs.Results {
-		rs.Results[i] = plan.Result{Task: rs.Results[i].Task, Status: plan.Failed, Class: plan.ClassBaseline, ExitCode: 1, Attempts: 1, Tail: "ImportError: no <b>",
+		rs.Results[i] = plan.Result{Task: rs.Results[i].Task, Status: plan.Failed, Class: plan.ClassBaseline, ExitCode: 1,
+			Attempts: 1, Tail: "ImportError: no <b>",
 			Baseline: &plan.Baseline{Finding: "fails the same way on base"}}
 	}
 	n := note.Note{Tool: "prcheck", Serial: 1, Plan: p, Results: rs}
 	first := writeBody(t, n, "")
-	if !strings.Contains(first, "### ⚠️ prcheck: not checked\n") || strings.Count(first, "**Nothing was checked**") != 1 || strings.Contains(first, "Nothing to do") {
+	if !strings.Contains(first, "### ⚠️ prcheck: not checked\n") || strings.Count(first, "**Nothing was checked**") != 1 ||
+		strings.Contains(first, "Nothing to do") {
 		t.Errorf("got %s", first)
 	}
 	if !strings.Contains(first, "all of them say: ImportError") || strings.Contains(first, "no <b>.") {
@@ -315,7 +336,8 @@ func TestNoTime(t *testing.T) {
 	for _, seconds := range []float64{0, 0.001} {
 		results := newResultsWith(p, func(int) plan.Result { return plan.Result{} })
 		results.Results[0].Seconds, results.Results[0].Spans = seconds, []plan.Span{{Seconds: seconds}}
-		if body := writeBody(t, note.Note{Tool: "prcheck", Plan: p, Results: results}, ""); !strings.Contains(body, "It took 0.0s.") {
+		if body := writeBody(t, note.Note{Tool: "prcheck", Plan: p, Results: results}, ""); !strings.Contains(body,
+			"It took 0.0s.") {
 			t.Errorf("after %v seconds: %s", seconds, body)
 		}
 	}

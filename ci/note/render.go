@@ -28,7 +28,8 @@ func (c *content) render(q quota) string {
 	c.renderFindings(&p, &q)
 	c.renderEffects(&p, &q)
 	if n := q[fixedNames]; n > 0 {
-		p.writeBlock(fmt.Sprintf("#### Fixed (%d)", len(c.fixed)), "", strings.Join(c.fixed[:n], ", ")+andMore(len(c.fixed)-n))
+		p.writeBlock(fmt.Sprintf("#### Fixed (%d)", len(c.fixed)), "",
+			strings.Join(c.fixed[:n], ", ")+andMore(len(c.fixed)-n))
 	}
 	c.renderWarnings(&p, &q)
 	p.writeFoldedTable(c.ran, ranRows, &q)

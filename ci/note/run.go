@@ -23,8 +23,9 @@ type run struct {
 	Unplanned bool `json:"unplanned,omitempty"`
 	// Effects are the numbers of the headline; nil if not known.
 	Effects *report.EffectCounts `json:"effects,omitempty"`
-	Failed  []string             `json:"failed,omitzero"`  // hashes of the tasks that failed and block; nil if not known
-	Checked []string             `json:"checked,omitzero"` // hashes of the integrations that were not skipped; nil if not known
+	Failed  []string             `json:"failed,omitzero"` // hashes of the tasks that failed and block; nil if not known
+	// hashes of the integrations that were not skipped; nil if not known
+	Checked []string `json:"checked,omitzero"`
 }
 
 var (
@@ -37,7 +38,8 @@ func (n Note) newRun(rep *report.Report) run {
 	if n.Plan == nil {
 		return run{Verdict: rep.Verdict, Unplanned: true}
 	}
-	r := run{Plan: n.planDigest(), Verdict: n.verdict(rep), Tasks: len(n.Plan.Tasks), Failed: []string{}, Checked: []string{}}
+	r := run{Plan: n.planDigest(), Verdict: n.verdict(rep), Tasks: len(n.Plan.Tasks), Failed: []string{},
+		Checked: []string{}}
 	if rep.Effects.Looked() {
 		r.Effects = &rep.Effects.Counts
 	}
@@ -67,7 +69,9 @@ func (r *run) dropLongLists(limit int) {
 // isValid reports whether the fields that a note shows have the form in which we
 // write them.
 func (r run) isValid() bool {
-	return digestPattern.MatchString(r.Plan) && digestPattern.MatchString(r.Commit) && r.Tasks >= 0 && (r.Effects == nil || r.Effects.IsValid()) && (r.Verdict == plan.VerdictPassed || r.Verdict == plan.VerdictFailed || r.Verdict == plan.VerdictNotChecked)
+	return digestPattern.MatchString(r.Plan) && digestPattern.MatchString(r.Commit) && r.Tasks >= 0 &&
+		(r.Effects == nil || r.Effects.IsValid()) && (r.Verdict == plan.VerdictPassed || r.Verdict == plan.VerdictFailed ||
+		r.Verdict == plan.VerdictNotChecked)
 }
 
 // failedHashes returns the hashes of the tasks that failed in this run, and whether

@@ -53,7 +53,8 @@ func (n Note) newSections(g taskGroups) []section {
 		{newTitle, "", g.newFailures},
 		{"Still failing", "", g.stillFailing},
 		{"No answer", "These were canceled or did not run, so nobody knows.", g.unanswered},
-		{outageTitle(g.unchecked), "Other tasks failed there again and again, so these were not run. That says nothing against this change.", g.unchecked},
+		{outageTitle(g.unchecked), "Other tasks failed there again and again, so these were not run. That says nothing " +
+			"against this change.", g.unchecked},
 		{"Already broken on base", "They fail the same way without this change, so they do not block it.", g.baseline},
 	} {
 		if len(list.tasks) > 0 {
@@ -89,7 +90,8 @@ func (n Note) newSection(title, intro string, tasks []report.TaskResult) section
 		}
 		for _, t := range group {
 			d, _ := n.Plan.Decision(t.Integration)
-			s.others = append(s.others, tableRow(showName(t.Task), md.Escape(describeResult(t)), md.Escape(lastLine(t.Tail)), md.Escape(d.Reason), n.logLink(t)))
+			s.others = append(s.others, tableRow(showName(t.Task), md.Escape(describeResult(t)), md.Escape(lastLine(t.Tail)),
+				md.Escape(d.Reason), n.logLink(t)))
 		}
 	}
 	return s

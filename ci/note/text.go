@@ -124,7 +124,8 @@ func newLink(label, address string) string {
 	}
 	var out strings.Builder
 	for _, c := range []byte(u.String()) {
-		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~:/?#@%=&+,", c) >= 0 {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+			strings.IndexByte("-._~:/?#@%=&+,", c) >= 0 {
 			out.WriteByte(c)
 		} else {
 			fmt.Fprintf(&out, "%%%02X", c)

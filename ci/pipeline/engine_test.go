@@ -53,12 +53,14 @@ func TestEngine(t *testing.T) {
 			}
 			cmd := exec.CommandContext(t.Context(), engine, append(argv, "--ignore-predefined-vars", "CI_PIPELINE_SOURCE")...) //nolint:gosec // the tester's own program
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1", "FORCE_COLOR=0")
+			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1",
+				"FORCE_COLOR=0")
 			log, _ := cmd.CombinedOutput() // the exit code depends on the last job
 			if got := strings.Join(told(string(log)), "\n"); got != strings.Join(tt.want, "\n") {
 				t.Errorf("got\n%s\nwant\n%s\nfrom\n%s", got, strings.Join(tt.want, "\n"), log)
 			}
-			if text := "The report is in the artifacts of prcheck-report in the child pipeline."; !strings.Contains(string(log), text) {
+			if text := "The report is in the artifacts of prcheck-report in the child pipeline."; !strings.Contains(string(log),
+				text) {
 				t.Errorf("a fork did not give up the token: %q is not in\n%s", text, log)
 			}
 		})
@@ -68,7 +70,8 @@ func TestEngine(t *testing.T) {
 // fork are the variables of a merge request that comes from a fork, with a token that its
 // jobs must not use.
 var fork = []string{
-	"CI_PIPELINE_SOURCE=merge_request_event", "CI_MERGE_REQUEST_PROJECT_ID=7", "CI_MERGE_REQUEST_SOURCE_PROJECT_ID=8", "CI_MERGE_REQUEST_IID=1",
+	"CI_PIPELINE_SOURCE=merge_request_event", "CI_MERGE_REQUEST_PROJECT_ID=7", "CI_MERGE_REQUEST_SOURCE_PROJECT_ID=8",
+	"CI_MERGE_REQUEST_IID=1",
 	"PRCHECK_GITLAB_TOKEN=glpat-not-for-forks", "PRCHECK_STATE_KEY=/nowhere/key",
 }
 
@@ -77,14 +80,17 @@ const settingsWithBlank = "the settings.yaml"
 
 // includeWith returns a CI file with the plain include.
 func includeWith(head string, parts int) string {
-	return fmt.Sprintf("include: [{local: ci/templates/prcheck.gitlab-ci.yml}]\nvariables:\n  PRCHECK_PLAN_FLAGS: '[\"--base\", \"base.json\", \"--head\", %q, \"--config\", %q]'\n"+
-		"  PRCHECK_RUN_FLAGS: '[\"--config\", %q]'\n  PRCHECK_PARTS: %d\n", head, settingsWithBlank, settingsWithBlank, parts)
+	return fmt.Sprintf(
+		"include: [{local: ci/templates/prcheck.gitlab-ci.yml}]\nvariables:\n  PRCHECK_PLAN_FLAGS: '[\"--base\", \"base.json\", \"--head\", %q, \"--config\", %q]'\n"+
+			"  PRCHECK_RUN_FLAGS: '[\"--config\", %q]'\n  PRCHECK_PARTS: %d\n", head, settingsWithBlank, settingsWithBlank,
+		parts)
 }
 
 // componentText is a CI file with the component. GitLab finds it by this name, too, when the
 // component is in the same project.
-var componentText = fmt.Sprintf("include:\n  - component: $CI_SERVER_FQDN/$CI_PROJECT_PATH/prcheck@$CI_COMMIT_SHA\n    inputs: {image: registry.example.com/prcheck:1, parts: 4, state: state, "+
-	"plan_flags: [--base, base.json, --head, head.json, --config, %q], run_flags: [--config, %q, --jobs, '2'], pipeline_flags: [--tag, docker]}\n",
+var componentText = fmt.Sprintf(
+	"include:\n  - component: $CI_SERVER_FQDN/$CI_PROJECT_PATH/prcheck@$CI_COMMIT_SHA\n    inputs: {image: registry.example.com/prcheck:1, parts: 4, state: state, "+
+		"plan_flags: [--base, base.json, --head, head.json, --config, %q], run_flags: [--config, %q, --jobs, '2'], pipeline_flags: [--tag, docker]}\n",
 	settingsWithBlank, settingsWithBlank)
 
 // project makes a checkout of examples/shop that includes the template.
@@ -115,7 +121,8 @@ func project(t *testing.T, bin, argv, head, ci string) string {
 	for _, line := range []string{
 		"git init -q -b main .", "git add -A", "git -c user.name=a -c user.email=a@example.org commit -q -m shop",
 		"git remote add origin https://gitlab.example.com/shop/shop.git",
-		"mkdir prcheck", bin + "/planner plan --config the?settings.yaml --base base.json --head " + head + " --out prcheck/plan.json",
+		"mkdir prcheck", bin + "/planner plan --config the?settings.yaml --base base.json --head " + head +
+			" --out prcheck/plan.json",
 		"git add prcheck/plan.json", // the engine hands on no file that git does not list
 	} {
 		words := strings.Fields(line)

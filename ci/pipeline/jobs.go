@@ -237,11 +237,15 @@ func (c *childPipeline) reportJob() job {
 			KeepFromForks,
 			"mkdir -p " + Folder + "/results",
 			"failed=0",
-			"runner report " + results + " --html " + Folder + "/report.html --junit " + Folder + "/junit.xml --codequality " + Folder + "/codequality.json --metrics " + Folder + "/metrics.txt --terraform " + Folder + "/terraform.json || failed=$?",
-			"runner comment " + results + " --report " + Folder + "/report.html --out " + Folder + "/note.md --status none || failed=$?",
+			"runner report " + results + " --html " + Folder + "/report.html --junit " + Folder + "/junit.xml --codequality " +
+				Folder + "/codequality.json --metrics " + Folder + "/metrics.txt --terraform " + Folder +
+				"/terraform.json || failed=$?",
+			"runner comment " + results + " --report " + Folder + "/report.html --out " + Folder +
+				"/note.md --status none || failed=$?",
 			`exit "$failed"`,
 		},
-		Artifacts: keepArtifacts(Folder+"/report.html", Folder+"/note.md", Folder+"/junit.xml", Folder+"/codequality.json", Folder+"/metrics.txt", Folder+"/terraform.json"),
+		Artifacts: keepArtifacts(Folder+"/report.html", Folder+"/note.md", Folder+"/junit.xml", Folder+"/codequality.json",
+			Folder+"/metrics.txt", Folder+"/terraform.json"),
 	}
 }
 

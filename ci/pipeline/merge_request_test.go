@@ -33,8 +33,11 @@ confs:
   - {name: users_v1, type: User_v1, isList: true, datafileSchema: /access/user-1.yml}
 `,
 	}
-	for name, schema := range map[string]string{"github": "/access/user-1.yml", "quay": "/access/user-1.yml", "slack": "/access/user-1.yml", "dns": "/dns/zone-1.yml"} {
-		files["data/integrations/"+name+".yml"] = "$schema: /app-sre/integration-1.yml\nname: " + name + "\nschemas: [" + schema + "]\npr_check: {cmd: " + name + "}\n"
+	for name, schema := range map[string]string{"github": "/access/user-1.yml", "quay": "/access/user-1.yml",
+		"slack": "/access/user-1.yml", "dns": "/dns/zone-1.yml"} {
+		files["data/integrations/"+name+
+			".yml"] = "$schema: /app-sre/integration-1.yml\nname: " + name + "\nschemas: [" + schema + "]\npr_check: {cmd: " +
+			name + "}\n"
 	}
 	return files
 }
@@ -48,7 +51,8 @@ func TestMergeRequest(t *testing.T) {
 	s := newStage(t)
 	s.git("init", "-q", "-b", "main", ".")
 	files, key := users(), filepath.Join(s.TempDir(), "state.key")
-	files["prcheck.yaml"] += "integrations: {github: {trace: none}, quay: {trace: none}, slack: {trace: none}}\n" + s.signedWith(key)
+	files["prcheck.yaml"] += "integrations: {github: {trace: none}, quay: {trace: none}, slack: {trace: none}}\n" +
+		s.signedWith(key)
 	s.commit(files)
 	s.git("switch", "-q", "-c", "feature")
 
@@ -57,14 +61,17 @@ func TestMergeRequest(t *testing.T) {
 	first := s.pipeline(100, nil)
 	s.everyTaskOnce(first, 3)
 	if first.child.code != 1 || first.report.code != 1 {
-		t.Fatalf("the reports end with %d and %d, want 1: %s%s", first.child.code, first.report.code, first.child.log, first.report.log)
+		t.Fatalf("the reports end with %d and %d, want 1: %s%s", first.child.code, first.report.code, first.child.log,
+			first.report.log)
 	}
-	s.has(s.note(), "### ❌ prcheck: 1 of 3 tasks did not pass", "**`quay`** failed: exit code 1", "quay: user bob has no role", "changed: `/users/bob.yml`", "1 skipped",
+	s.has(s.note(), "### ❌ prcheck: 1 of 3 tasks did not pass", "**`quay`** failed: exit code 1",
+		"quay: user bob has no role", "changed: `/users/bob.yml`", "1 skipped",
 		"[pipeline](https://gitlab.example.com/shop/data/-/pipelines/100)", "/artifacts/file/prcheck/report.html)",
 		"[log](https://gitlab.example.com/shop/data/-/jobs/10102/artifacts/file/prcheck/logs/quay-")
 	s.has(s.status(), "prcheck of 100: failed, 1 of 3 tasks did not pass")
 	for name, want := range map[string]string{
-		"prcheck/report.html": "quay", "prcheck/junit.xml": "<failure", "prcheck/codequality.json": `"data/users/bob.yml"`, "prcheck/metrics.txt": "prcheck_", "prcheck/note.md": "quay",
+		"prcheck/report.html": "quay", "prcheck/junit.xml": "<failure", "prcheck/codequality.json": `"data/users/bob.yml"`,
+		"prcheck/metrics.txt": "prcheck_", "prcheck/note.md": "quay",
 	} {
 		s.has(first.child.files[name], want)
 	}
@@ -84,7 +91,8 @@ func TestMergeRequest(t *testing.T) {
 	s.commit(map[string]string{"data/users/eve.yml": "$schema: /access/user-1.yml\nname: [eve\n"})
 	broken := s.pipeline(300, nil)
 	if broken.plan.code == 0 || broken.report.code != 1 {
-		t.Errorf("plan and report end with %d and %d: %s%s", broken.plan.code, broken.report.code, broken.plan.log, broken.report.log)
+		t.Errorf("plan and report end with %d and %d: %s%s", broken.plan.code, broken.report.code, broken.plan.log,
+			broken.report.log)
 	}
 	s.has(broken.plan.log, "eve.yml")
 	s.has(s.note(), "### ❌ prcheck: could not be planned", "eve.yml")
@@ -104,17 +112,20 @@ func TestMergeRequest(t *testing.T) {
 	s.has(fork.child.log, "PRCHECK_GITLAB_TOKEN is not set", "### ✅ prcheck: 3 tasks passed")
 	s.has(fork.report.log, "The report is in the artifacts of prcheck-report in the child pipeline.")
 	if fork.child.code+fork.report.code != 0 || len(s.server.Requests()) != before {
-		t.Errorf("a fork ended with %d and %d, and asked for %q", fork.child.code, fork.report.code, s.server.Requests()[before:])
+		t.Errorf("a fork ended with %d and %d, and asked for %q", fork.child.code, fork.report.code,
+			s.server.Requests()[before:])
 	}
 
 	// A member who starts the pipeline of a fork lends it the token and the key. The jobs
 	// give them up.
-	lent := map[string]string{"CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "8", "PRCHECK_STATE": s.TempDir(), "PRCHECK_STATE_KEY": key}
+	lent := map[string]string{"CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "8", "PRCHECK_STATE": s.TempDir(),
+		"PRCHECK_STATE_KEY": key}
 	given := s.pipeline(520, lent)
 	s.has(given.child.log, "PRCHECK_GITLAB_TOKEN is not set", "### ✅ prcheck: 3 tasks passed")
 	s.has(given.child.files["prcheck/report.html"], "github")
 	if given.child.code+given.report.code != 0 || len(s.server.Requests()) != before {
-		t.Errorf("a fork with a token ended with %d and %d, and asked for %q", given.child.code, given.report.code, s.server.Requests()[before:])
+		t.Errorf("a fork with a token ended with %d and %d, and asked for %q", given.child.code, given.report.code,
+			s.server.Requests()[before:])
 	}
 	lent["CI_MERGE_REQUEST_SOURCE_PROJECT_ID"] = "7"
 	s.everyTaskOnce(s.pipeline(540, lent), 3) // since the fork signed nothing, nothing counts as passed
@@ -138,7 +149,8 @@ func TestMergeRequest(t *testing.T) {
 	again := s.pipeline(570, remember)
 	s.everyTaskOnce(again, 1)
 	s.has(again.plan.log, "Skipped at result (2)")
-	s.has(s.note(), "### ✅ prcheck: 1 task passed", "Not run again: 2 tasks that passed with the same inputs before.", "#### Fixed (1)\n\n`quay`")
+	s.has(s.note(), "### ✅ prcheck: 1 task passed", "Not run again: 2 tasks that passed with the same inputs before.",
+		"#### Fixed (1)\n\n`quay`")
 
 	// The target branch has new commits, and the pipeline is one of merged results.
 	s.git("switch", "-q", "main")
@@ -146,9 +158,11 @@ func TestMergeRequest(t *testing.T) {
 	s.git("switch", "-q", "feature")
 	s.git("merge", "-q", "--no-edit", "main")
 	merged := map[string]string{
-		"CI_PIPELINE_ID": "600", "CI_COMMIT_SHA": s.git("rev-parse", "HEAD"), "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": target, "CI_MERGE_REQUEST_EVENT_TYPE": "merge_train",
+		"CI_PIPELINE_ID": "600", "CI_COMMIT_SHA": s.git("rev-parse", "HEAD"), "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": target,
+		"CI_MERGE_REQUEST_EVENT_TYPE": "merge_train",
 	}
-	s.has(s.run(s.template()["prcheck-plan"], merged).log, "(CI_MERGE_REQUEST_TARGET_BRANCH_SHA)", "Changed: 2 datafiles (2 added)")
+	s.has(s.run(s.template()["prcheck-plan"], merged).log, "(CI_MERGE_REQUEST_TARGET_BRANCH_SHA)",
+		"Changed: 2 datafiles (2 added)")
 }
 
 // signedWith makes a key pair and returns the settings that have the public key.

@@ -38,9 +38,11 @@ func TestMergeTrain(t *testing.T) {
 	train := s.pipeline(200, remember)
 	s.everyTaskOnce(train, 2)
 	const hold, why = "1 of 3 results of the merge request's pipeline holds in this train", "other changes since that pipeline changed what it sees"
-	s.has(train.plan.log, "(CI_MERGE_REQUEST_TARGET_BRANCH_SHA)", "Changed: 1 datafile (1 added)", "Merge train: "+hold, "quay   "+why, "slack  "+why)
+	s.has(train.plan.log, "(CI_MERGE_REQUEST_TARGET_BRANCH_SHA)", "Changed: 1 datafile (1 added)", "Merge train: "+hold,
+		"quay   "+why, "slack  "+why)
 	s.has(s.note(), "Merge train: "+hold+".", "| `quay` | "+why+" |")
-	s.has(train.child.files["prcheck/report.html"], "1 of 3 results of the merge request&#39;s pipeline holds in this train", "<code>slack</code>: "+why)
+	s.has(train.child.files["prcheck/report.html"],
+		"1 of 3 results of the merge request&#39;s pipeline holds in this train", "<code>slack</code>: "+why)
 
 	// The pipeline of the train runs again: its own tasks have passed, which is not what the
 	// merge request's pipeline has shown.

@@ -28,7 +28,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func tasks(n, orders int) []plan.Task {
 	out := make([]plan.Task, n)
 	for i := range out {
-		out[i] = plan.Task{ID: fmt.Sprintf("t%d", i), Integration: "all", Argv: []string{"true"}, Order: i % orders, Timeout: "1m0s"}
+		out[i] = plan.Task{ID: fmt.Sprintf("t%d", i), Integration: "all", Argv: []string{"true"}, Order: i % orders,
+			Timeout: "1m0s"}
 	}
 	return out
 }
@@ -55,7 +56,8 @@ func TestGolden(t *testing.T) {
 	}{
 		"nothing": {plan.Plan{}, pipeline.Options{Parent: "41"}},
 		"orders": {plan.Plan{Tasks: tasks(6, 2)},
-			pipeline.Options{Parent: "41", Parts: 3, Image: "registry.example.com/prcheck:1", Tags: []string{"docker"}, Include: "/ci/defaults.yml"}},
+			pipeline.Options{Parent: "41", Parts: 3, Image: "registry.example.com/prcheck:1", Tags: []string{"docker"},
+				Include: "/ci/defaults.yml"}},
 		"many": {plan.Plan{Tasks: tasks(402, 2)}, pipeline.Options{Parts: 402}},
 	}
 	for name, tt := range tests {
@@ -149,7 +151,8 @@ func TestRandomPlans(t *testing.T) {
 					continue // takes long and covers no further case
 				}
 				list := tasks(n, orders)
-				check(t, schema, fmt.Sprintf("%d tasks, %d orders, %d parts", n, orders, parts), list, pipeline.Options{Parent: "1", Parts: parts})
+				check(t, schema, fmt.Sprintf("%d tasks, %d orders, %d parts", n, orders, parts), list,
+					pipeline.Options{Parent: "1", Parts: parts})
 			}
 		}
 	}
@@ -161,7 +164,8 @@ func TestRandomPlans(t *testing.T) {
 			list[i].EstimateSeconds = float64(r.IntN(300))
 			list[i].Timeout = fmt.Sprintf("%dm0s", 1+r.IntN(100))
 		}
-		opts := pipeline.Options{Parts: r.IntN(500), Tags: []string{hostile[r.IntN(len(hostile))]}, Image: hostile[r.IntN(len(hostile))]}
+		opts := pipeline.Options{Parts: r.IntN(500), Tags: []string{hostile[r.IntN(len(hostile))]},
+			Image: hostile[r.IntN(len(hostile))]}
 		if r.IntN(2) > 0 {
 			opts.Parent = "12"
 		}
@@ -169,7 +173,8 @@ func TestRandomPlans(t *testing.T) {
 	}
 }
 
-var hostile = []string{"$(touch /tmp/x)", "`id`", "a: b", "- x", "'\"", "\n  script: [evil]", "${CI_JOB_TOKEN}", "x\u2028y", "!reference [a]", "&a", "*a", "<<", "\x1b[31m", "é"}
+var hostile = []string{"$(touch /tmp/x)", "`id`", "a: b", "- x", "'\"", "\n  script: [evil]", "${CI_JOB_TOKEN}",
+	"x\u2028y", "!reference [a]", "&a", "*a", "<<", "\x1b[31m", "é"}
 
 // The pipeline contains no text that a merge request controls.
 func TestHostileNames(t *testing.T) {
@@ -182,7 +187,8 @@ func TestHostileNames(t *testing.T) {
 		p.Changes.Datafiles = append(p.Changes.Datafiles, plan.Datafile{Path: name})
 		p.Base.Ref, p.Base.Commit, p.Head.Ref = "git:"+name, name, name
 		task := &p.Tasks[i]
-		task.ID, task.Integration, task.Shard, task.Argv, task.Blocked, task.When = id, name, name, []string{name}, name, []string{name}
+		task.ID, task.Integration, task.Shard, task.Argv, task.Blocked, task.When = id, name, name, []string{name}, name,
+			[]string{name}
 	}
 	if got := writtenPlan(t, p, pipeline.Options{Parent: "1", Parts: 3}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

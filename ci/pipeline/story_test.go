@@ -53,7 +53,8 @@ type ran struct {
 const token = "glpat-story-0123456789"
 
 func newStage(t *testing.T) *stage {
-	s := &stage{T: t, bin: t.TempDir(), repo: t.TempDir(), server: &gitlabtest.Server{Token: token, Pipelines: map[int]string{}}}
+	s := &stage{T: t, bin: t.TempDir(), repo: t.TempDir(),
+		server: &gitlabtest.Server{Token: token, Pipelines: map[int]string{}}}
 	real := script.Programs(t)
 	if err := os.Symlink(real+"/planner", s.bin+"/planner"); err != nil {
 		t.Fatal(err)
@@ -62,7 +63,8 @@ func newStage(t *testing.T) *stage {
 	s.program("runner", `[ "$1" = comment ] || exec `+real+`/runner "$@"`+"\n"+
 		"shift\nexec "+real+`/runner comment --settle 10ms "$@"`)
 	// It fails on head alone. On base, base has a name of its own, see bundle.Apart.
-	s.program("check", `apart=$(printf 'base, apart from head: %s' "$3" | sha256sum | cut -d ' ' -f 1); if [ "$2" != "$apart" ] && grep -qx "$1" `+s.bin+"/failing; then echo \"$1: user bob has no role\" >&2; exit 1; fi; echo \"$1: 0 changes\"")
+	s.program("check",
+		`apart=$(printf 'base, apart from head: %s' "$3" | sha256sum | cut -d ' ' -f 1); if [ "$2" != "$apart" ] && grep -qx "$1" `+s.bin+"/failing; then echo \"$1: user bob has no role\" >&2; exit 1; fi; echo \"$1: 0 changes\"")
 	api := httptest.NewServer(s.server)
 	t.Cleanup(func() {
 		api.Close()
@@ -71,9 +73,12 @@ func newStage(t *testing.T) *stage {
 		}
 	})
 	s.env = map[string]string{
-		"PATH": s.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME": t.TempDir(), "GIT_CONFIG_NOSYSTEM": "1", "CI": "true", "GITLAB_CI": "true",
-		"GIT_AUTHOR_NAME": "ana", "GIT_AUTHOR_EMAIL": "ana@example.org", "GIT_COMMITTER_NAME": "ana", "GIT_COMMITTER_EMAIL": "ana@example.org",
-		"CI_API_V4_URL": api.URL + "/api/v4", "CI_PROJECT_ID": "7", "CI_DEFAULT_BRANCH": "main", "CI_MERGE_REQUEST_PROJECT_ID": "7", "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "7", "CI_MERGE_REQUEST_IID": "12",
+		"PATH": s.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME": t.TempDir(), "GIT_CONFIG_NOSYSTEM": "1",
+		"CI": "true", "GITLAB_CI": "true",
+		"GIT_AUTHOR_NAME": "ana", "GIT_AUTHOR_EMAIL": "ana@example.org", "GIT_COMMITTER_NAME": "ana",
+		"GIT_COMMITTER_EMAIL": "ana@example.org",
+		"CI_API_V4_URL":       api.URL + "/api/v4", "CI_PROJECT_ID": "7", "CI_DEFAULT_BRANCH": "main",
+		"CI_MERGE_REQUEST_PROJECT_ID": "7", "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "7", "CI_MERGE_REQUEST_IID": "12",
 		"CI_COMMIT_BEFORE_SHA": strings.Repeat("0", 40), "PRCHECK_GITLAB_TOKEN": token, "PRCHECK_PARTS": "3",
 	}
 	return s
@@ -142,7 +147,8 @@ func (s *stage) run(j step, env map[string]string, from ...ran) ran {
 	maps.Copy(all, env)
 	maps.Copy(all, j.Variables)
 	all["CI_JOB_URL"] = fmt.Sprintf("https://gitlab.example.com/shop/data/-/jobs/%d", s.jobs)
-	if out, code := s.command(dir, all, "git", "clone", "-q", "--depth", "1", "--branch", "feature", "file://"+s.repo, "."); code != 0 {
+	if out, code := s.command(dir, all, "git", "clone", "-q", "--depth", "1", "--branch", "feature", "file://"+s.repo,
+		"."); code != 0 {
 		s.Fatal(out)
 	}
 	for _, other := range from {
@@ -199,8 +205,9 @@ func (s *stage) pipeline(id int, env map[string]string) flow {
 	sha := s.git("rev-parse", "HEAD")
 	s.server.Pipelines[id] = sha
 	f := flow{env: map[string]string{
-		"CI_PIPELINE_ID": fmt.Sprint(id), "CI_PIPELINE_URL": fmt.Sprintf("https://gitlab.example.com/shop/data/-/pipelines/%d", id),
-		"CI_COMMIT_SHA": sha, "CI_MERGE_REQUEST_DIFF_BASE_SHA": s.git("rev-parse", "main"),
+		"CI_PIPELINE_ID":  fmt.Sprint(id),
+		"CI_PIPELINE_URL": fmt.Sprintf("https://gitlab.example.com/shop/data/-/pipelines/%d", id),
+		"CI_COMMIT_SHA":   sha, "CI_MERGE_REQUEST_DIFF_BASE_SHA": s.git("rev-parse", "main"),
 	}}
 	maps.Copy(f.env, env)
 	if f.plan = s.run(parent["prcheck-plan"], f.env); f.plan.code == 0 {
@@ -229,7 +236,8 @@ func (s *stage) children(f *flow, id int, jobs map[string]step) {
 		for i := range max(jobs[name].Parallel, 1) {
 			env["CI_NODE_INDEX"] = fmt.Sprint(i + 1)
 			part := s.run(jobs[name], env, inputs)
-			s.server.AddJob(gitlabtest.Job{ID: id*100 + len(f.parts), Pipeline: id, Name: fmt.Sprint(name, " ", i+1), Status: "success", Archive: s.zip(part.files)})
+			s.server.AddJob(gitlabtest.Job{ID: id*100 + len(f.parts), Pipeline: id, Name: fmt.Sprint(name, " ", i+1),
+				Status: "success", Archive: s.zip(part.files)})
 			f.parts = append(f.parts, part)
 		}
 	}

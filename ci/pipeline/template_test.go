@@ -32,8 +32,9 @@ type form struct {
 }
 
 var forms = map[string]form{
-	includeFile:   {false, "plan", "checks", "report", pipeline.KeepFromForks},
-	componentFile: {true, "$[[ inputs.stage_plan ]]", "$[[ inputs.stage_checks ]]", "$[[ inputs.stage_report ]]", pipeline.KeepFromForks},
+	includeFile: {false, "plan", "checks", "report", pipeline.KeepFromForks},
+	componentFile: {true, "$[[ inputs.stage_plan ]]", "$[[ inputs.stage_checks ]]", "$[[ inputs.stage_report ]]",
+		pipeline.KeepFromForks},
 }
 
 // Both files are what their source makes.
@@ -71,7 +72,8 @@ func readText(t *testing.T, name string) string {
 func TestTemplate(t *testing.T) {
 	docs := readText(t, "../../docs/gitlab.md")
 	for name, text := range map[string]string{
-		"include": readText(t, includeFile), "component": interpolated(t, map[string]any{"image": "registry.example.com/prcheck:1"}),
+		"include":   readText(t, includeFile),
+		"component": interpolated(t, map[string]any{"image": "registry.example.com/prcheck:1"}),
 	} {
 		for _, part := range []string{
 			"\n" + pipeline.PlanJob + ":\n", "planner plan --out " + pipeline.Folder + "/plan.json ",
@@ -148,7 +150,8 @@ func interpolated(t *testing.T, given map[string]any) string {
 func TestComponentInputs(t *testing.T) {
 	flags := []string{"--config", "a b: 'c' \"d\" #e.yaml", "<&>"}
 	given := map[string]any{
-		"image": "registry.example.com/prcheck:1", "stage_plan": "first", "stage_checks": "second", "stage_report": "third", "state": "s3://state/a", "parts": 7,
+		"image": "registry.example.com/prcheck:1", "stage_plan": "first", "stage_checks": "second", "stage_report": "third",
+		"state": "s3://state/a", "parts": 7,
 		"plan_flags": flags, "pipeline_flags": flags[:2], "run_flags": flags[2:],
 		"rules": []any{map[string]any{"if": `$CI_COMMIT_BRANCH == "next"`}},
 	}
@@ -172,27 +175,32 @@ func TestComponentInputs(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(text), &made); err != nil {
 		t.Fatal(err)
 	}
-	for job, stage := range map[string]string{"prcheck-plan": "first", "prcheck-pipeline": "first", "prcheck-checks": "second", "prcheck-report": "third"} {
+	for job, stage := range map[string]string{"prcheck-plan": "first", "prcheck-pipeline": "first",
+		"prcheck-checks": "second", "prcheck-report": "third"} {
 		if got := made[job].Stage; got != stage {
 			t.Errorf("%s: got the stage %s, want %s", job, got, stage)
 		}
 	}
-	if got := made[".prcheck-when"].Rules; fmt.Sprint(got) != `[map[if:$CI_COMMIT_BRANCH == "next"]]` || made[".prcheck"].Image != "$PRCHECK_IMAGE" {
+	if got := made[".prcheck-when"].Rules; fmt.Sprint(got) != `[map[if:$CI_COMMIT_BRANCH == "next"]]` ||
+		made[".prcheck"].Image != "$PRCHECK_IMAGE" {
 		t.Errorf("got the rules %v and the image %s", got, made[".prcheck"].Image)
 	}
 	if got := made["prcheck-report"]; got.When != "always" || got.Rules != nil {
 		t.Errorf("the report must run always, by the same rules: got when %q and the rules %v", got.When, got.Rules)
 	}
 	variables := made[".prcheck-when"].Variables
-	for name, want := range map[string]string{"PRCHECK_IMAGE": "registry.example.com/prcheck:1", "PRCHECK_STATE": "s3://state/a", "PRCHECK_PARTS": "7"} {
+	for name, want := range map[string]string{"PRCHECK_IMAGE": "registry.example.com/prcheck:1",
+		"PRCHECK_STATE": "s3://state/a", "PRCHECK_PARTS": "7"} {
 		if variables[name] != want {
 			t.Errorf("%s: got %v, want %s", name, variables[name], want)
 		}
 	}
-	for name, want := range map[string][]string{"PRCHECK_PLAN_FLAGS": flags, "PRCHECK_PIPELINE_FLAGS": flags[:2], "PRCHECK_RUN_FLAGS": flags[2:]} {
+	for name, want := range map[string][]string{"PRCHECK_PLAN_FLAGS": flags, "PRCHECK_PIPELINE_FLAGS": flags[:2],
+		"PRCHECK_RUN_FLAGS": flags[2:]} {
 		v, _ := variables[name].(map[string]any)
 		var got []string
-		if err := json.Unmarshal([]byte(fmt.Sprint(v["value"])), &got); err != nil || !slices.Equal(got, want) || v["expand"] != false {
+		if err := json.Unmarshal([]byte(fmt.Sprint(v["value"])), &got); err != nil || !slices.Equal(got, want) ||
+			v["expand"] != false {
 			t.Errorf("%s: got %v, want %q", name, v, want)
 		}
 	}

@@ -70,10 +70,12 @@ func ReadJob(getenv func(string) string) (Job, error) {
 	case j.Base != "":
 		return j, nil
 	case isMergeRequest:
-		return j, errors.New("neither CI_MERGE_REQUEST_TARGET_BRANCH_SHA nor CI_MERGE_REQUEST_DIFF_BASE_SHA says what the merge request starts from: name it with --base and --head")
+		return j, errors.New("neither CI_MERGE_REQUEST_TARGET_BRANCH_SHA nor CI_MERGE_REQUEST_DIFF_BASE_SHA says what the " +
+			"merge request starts from: name it with --base and --head")
 	}
 	if j.target = getenv("CI_DEFAULT_BRANCH"); j.target == "" {
-		return j, errors.New("neither CI_COMMIT_BEFORE_SHA nor CI_DEFAULT_BRANCH says what was before the push: name it with --base and --head")
+		return j, errors.New("neither CI_COMMIT_BEFORE_SHA nor CI_DEFAULT_BRANCH says what was before the push: name it " +
+			"with --base and --head")
 	}
 	j.Reason = "where it left the branch " + j.target
 	return j, nil
@@ -87,11 +89,13 @@ func (j Job) Find(ctx context.Context, repo *git.Repository) (Job, error) {
 	case err != nil:
 		return j, err
 	case commit != j.Head:
-		return j, fmt.Errorf("the job has %s checked out, and not %s, its CI_COMMIT_SHA: name the change with --base and --head", git.Short(commit), git.Short(j.Head))
+		return j, fmt.Errorf("the job has %s checked out, and not %s, its CI_COMMIT_SHA: name the change with --base "+
+			"and --head", git.Short(commit), git.Short(j.Head))
 	case j.Base != "":
 		return j, fetch(ctx, repo, j.Base, j.Reason)
 	case repo.IsShallow(ctx): // its merge base may be another than the true one
-		return j, fmt.Errorf("the clone is shallow, so it does not tell where the branch left %s: set GIT_DEPTH: 0 for the job", j.target)
+		return j, fmt.Errorf("the clone is shallow, so it does not tell where the branch left %s: set GIT_DEPTH: 0 for "+
+			"the job", j.target)
 	}
 	if j.Base, err = repo.MergeBase(ctx, "refs/remotes/origin/"+j.target); j.Base == j.Head {
 		j.Reason = "it is on the branch " + j.target + " already, so nothing differs"
@@ -122,7 +126,8 @@ func fetch(ctx context.Context, repo *git.Repository, commit, name string) error
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return fmt.Errorf("the clone lacks the commit %s (%s): %w; set GIT_DEPTH: 0 for the job, or fetch it first", git.Short(commit), name, err)
+	return fmt.Errorf("the clone lacks the commit %s (%s): %w; set GIT_DEPTH: 0 for the job, or fetch it first",
+		git.Short(commit), name, err)
 }
 
 // CIFile returns the path of the project's CI file in the repository, "" when the project

@@ -18,17 +18,28 @@ func TestReadJob(t *testing.T) {
 		want      Job
 		failure   string
 	}{
-		{"merge request", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b + " CI_COMMIT_BEFORE_SHA=" + zeros,
+		{"merge request",
+			"CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b + " CI_COMMIT_BEFORE_SHA=" +
+				zeros,
 			Job{Head: a, Base: b, Reason: "CI_MERGE_REQUEST_DIFF_BASE_SHA"}, ""},
-		{"merged results", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b + " CI_MERGE_REQUEST_TARGET_BRANCH_SHA=" + c,
+		{"merged results",
+			"CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b +
+				" CI_MERGE_REQUEST_TARGET_BRANCH_SHA=" + c,
 			Job{Head: a, Base: c, Reason: "CI_MERGE_REQUEST_TARGET_BRANCH_SHA"}, ""},
-		{"merge train", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_EVENT_TYPE=merge_train CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b + " CI_MERGE_REQUEST_TARGET_BRANCH_SHA=" + c,
+		{"merge train",
+			"CI_COMMIT_SHA=" + a +
+				" CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_EVENT_TYPE=merge_train CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b +
+				" CI_MERGE_REQUEST_TARGET_BRANCH_SHA=" + c,
 			Job{Head: a, Base: c, Reason: "CI_MERGE_REQUEST_TARGET_BRANCH_SHA"}, ""},
-		{"a target of zeros", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b + " CI_MERGE_REQUEST_TARGET_BRANCH_SHA=" + zeros,
+		{"a target of zeros",
+			"CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b +
+				" CI_MERGE_REQUEST_TARGET_BRANCH_SHA=" + zeros,
 			Job{Head: a, Base: b, Reason: "CI_MERGE_REQUEST_DIFF_BASE_SHA"}, ""},
-		{"a merge request never takes what was there before a push", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_COMMIT_BEFORE_SHA=" + b + " CI_DEFAULT_BRANCH=main",
+		{"a merge request never takes what was there before a push",
+			"CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_COMMIT_BEFORE_SHA=" + b + " CI_DEFAULT_BRANCH=main",
 			Job{}, "what the merge request starts from"},
-		{"push", "CI_COMMIT_SHA=" + a + " CI_COMMIT_BEFORE_SHA=" + b + " CI_DEFAULT_BRANCH=main", Job{Head: a, Base: b, Reason: "CI_COMMIT_BEFORE_SHA"}, ""},
+		{"push", "CI_COMMIT_SHA=" + a + " CI_COMMIT_BEFORE_SHA=" + b + " CI_DEFAULT_BRANCH=main",
+			Job{Head: a, Base: b, Reason: "CI_COMMIT_BEFORE_SHA"}, ""},
 		{"new branch", "CI_COMMIT_SHA=" + a + " CI_COMMIT_BEFORE_SHA=" + zeros + " CI_DEFAULT_BRANCH=main",
 			Job{Head: a, target: "main", Reason: "where it left the branch main"}, ""},
 		{"sha256", "CI_COMMIT_SHA=" + long + " CI_COMMIT_BEFORE_SHA=" + strings.Repeat("0", 64) + " CI_DEFAULT_BRANCH=main",
@@ -61,7 +72,9 @@ func TestReadJob(t *testing.T) {
 }
 
 func TestReadMergeRequest(t *testing.T) {
-	own := map[string]string{"GITLAB_CI": "true", "CI_MERGE_REQUEST_IID": "7", "CI_MERGE_REQUEST_PROJECT_PATH": "shop/data", "CI_COMMIT_SHA": "head", "CI_MERGE_REQUEST_EVENT_TYPE": "detached", "CI_PIPELINE_ID": "9"}
+	own := map[string]string{"GITLAB_CI": "true", "CI_MERGE_REQUEST_IID": "7",
+		"CI_MERGE_REQUEST_PROJECT_PATH": "shop/data", "CI_COMMIT_SHA": "head", "CI_MERGE_REQUEST_EVENT_TYPE": "detached",
+		"CI_PIPELINE_ID": "9"}
 	with := func(more map[string]string) map[string]string {
 		out := maps.Clone(own)
 		maps.Copy(out, more)
@@ -73,9 +86,17 @@ func TestReadMergeRequest(t *testing.T) {
 		want *plan.MergeRequest
 	}{
 		{"its own pipeline", own, &plan.MergeRequest{Name: "shop/data!7", Pipeline: 9, Commit: "head"}},
-		{"merged results", with(map[string]string{"CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": "source", "CI_MERGE_REQUEST_EVENT_TYPE": "merged_result"}), &plan.MergeRequest{Name: "shop/data!7", Pipeline: 9, Commit: "source"}},
-		{"a merge train", with(map[string]string{"CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": "source", "CI_MERGE_REQUEST_EVENT_TYPE": "merge_train"}), &plan.MergeRequest{Name: "shop/data!7", Pipeline: 9, Commit: "source", InTrain: true}},
-		{"a train that names no source", with(map[string]string{"CI_MERGE_REQUEST_EVENT_TYPE": "merge_train", "CI_PIPELINE_ID": "x"}), &plan.MergeRequest{Name: "shop/data!7", InTrain: true}},
+		{"merged results",
+			with(map[string]string{"CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": "source",
+				"CI_MERGE_REQUEST_EVENT_TYPE": "merged_result"}), &plan.MergeRequest{Name: "shop/data!7", Pipeline: 9,
+				Commit: "source"}},
+		{"a merge train",
+			with(map[string]string{"CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": "source",
+				"CI_MERGE_REQUEST_EVENT_TYPE": "merge_train"}), &plan.MergeRequest{Name: "shop/data!7", Pipeline: 9,
+				Commit: "source", InTrain: true}},
+		{"a train that names no source",
+			with(map[string]string{"CI_MERGE_REQUEST_EVENT_TYPE": "merge_train", "CI_PIPELINE_ID": "x"}),
+			&plan.MergeRequest{Name: "shop/data!7", InTrain: true}},
 		{"a branch", with(map[string]string{"CI_MERGE_REQUEST_IID": ""}), nil},
 		{"no job", with(map[string]string{"GITLAB_CI": ""}), nil},
 	} {

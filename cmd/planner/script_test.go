@@ -41,7 +41,8 @@ func TestScripts(t *testing.T) {
 		}
 		return os.CopyFS(filepath.Join(e.WorkDir, "shop"), os.DirFS("../../testdata/shop"))
 	}
-	script.Run(t, *update, shop, map[string]script.Command{"cut": cut, "forget": forget, "gitlab": gitlab, "bucket": bucket})
+	script.Run(t, *update, shop, map[string]script.Command{"cut": cut, "forget": forget, "gitlab": gitlab,
+		"bucket": bucket})
 }
 
 // ask is a program that asks a GraphQL address each of some queries, and prints

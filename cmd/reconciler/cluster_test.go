@@ -34,14 +34,16 @@ func TestReconcileBrokenCluster(t *testing.T) {
 		fault kubetest.Fault
 		says  string
 	}{
-		"away":           {kubetest.Fault{Status: 503, Body: "<html>away</html>"}, "503"},
-		"not logged in":  {kubetest.Fault{Status: 401, Body: `{"message": "no"}`}, "the token is not valid"},
-		"denied":         {kubetest.Fault{Status: 403, Body: `{"kind": "Status", "reason": "Forbidden", "message": "no"}`}, "the role of the account must allow list of namespaces"},
-		"a proxy":        {kubetest.Fault{Status: 403, Body: "no"}, "something in front of the API server refuses"},
-		"page":           {kubetest.Fault{Status: 200, Body: "<html>welcome</html>"}, "the list is not whole"},
-		"empty":          {kubetest.Fault{Status: 200, Body: "{}"}, "the list is not whole"},
-		"nothing":        {kubetest.Fault{Status: 200}, "the list is not whole"},
-		"no items":       {kubetest.Fault{Status: 200, Body: `{"kind": "NamespaceList", "apiVersion": "v1", "metadata": {}}`}, "it has no items"},
+		"away":          {kubetest.Fault{Status: 503, Body: "<html>away</html>"}, "503"},
+		"not logged in": {kubetest.Fault{Status: 401, Body: `{"message": "no"}`}, "the token is not valid"},
+		"denied": {kubetest.Fault{Status: 403, Body: `{"kind": "Status", "reason": "Forbidden", "message": "no"}`},
+			"the role of the account must allow list of namespaces"},
+		"a proxy": {kubetest.Fault{Status: 403, Body: "no"}, "something in front of the API server refuses"},
+		"page":    {kubetest.Fault{Status: 200, Body: "<html>welcome</html>"}, "the list is not whole"},
+		"empty":   {kubetest.Fault{Status: 200, Body: "{}"}, "the list is not whole"},
+		"nothing": {kubetest.Fault{Status: 200}, "the list is not whole"},
+		"no items": {kubetest.Fault{Status: 200, Body: `{"kind": "NamespaceList", "apiVersion": "v1", "metadata": {}}`},
+			"it has no items"},
 		"half an answer": {kubetest.Fault{Cut: true}, "the answer ended early"},
 		"no answer":      {kubetest.Fault{Lost: true}, "cannot be reached"},
 	} {
@@ -72,7 +74,8 @@ func TestReconcileLostAnswers(t *testing.T) {
 		}
 		return nil
 	})
-	if code, text := script.Output(t, f.command(t, "blue", "blue", "--no-dry-run")); code != 1 || !strings.Contains(text, "cannot be reached") {
+	if code, text := script.Output(t, f.command(t, "blue", "blue", "--no-dry-run")); code != 1 ||
+		!strings.Contains(text, "cannot be reached") {
 		t.Fatalf("got exit code %d and\n%s", code, text)
 	}
 	s.Fail(nil)

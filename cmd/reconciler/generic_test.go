@@ -21,7 +21,8 @@ import (
 	"github.com/app-sre/prcheck/internal/script"
 )
 
-var genericKills = flag.Int("generic-kills", 1, "how many runs TestGenericKilledAtRandom kills; 200 are the judged ones, best with -parallel 8")
+var genericKills = flag.Int("generic-kills", 1,
+	"how many runs TestGenericKilledAtRandom kills; 200 are the judged ones, best with -parallel 8")
 
 // The secrets of a cloudShop. No output may hold them.
 const (
@@ -130,7 +131,9 @@ func (s *cloudShop) checkSecrets(t *testing.T, text string) {
 func TestReconcileGeneric(t *testing.T) {
 	s := newCloudShop(t)
 	code, text := s.run(t, "--dry-run")
-	if code != 0 || !strings.Contains(text, "create /subscriptions/s1/resourcegroups/shop/providers/example.cache/caches/sessions") || len(s.cloud.Writes()) > 0 {
+	if code != 0 ||
+		!strings.Contains(text, "create /subscriptions/s1/resourcegroups/shop/providers/example.cache/caches/sessions") ||
+		len(s.cloud.Writes()) > 0 {
 		t.Fatalf("the dry run: %d %v\n%s", code, s.cloud.Writes(), text)
 	}
 	if code, text = s.run(t, "--no-dry-run"); code != 0 || len(s.cloud.IDs()) != 7 {
@@ -138,7 +141,8 @@ func TestReconcileGeneric(t *testing.T) {
 	}
 	const cache = "/subscriptions/s1/resourceGroups/shop/providers/Example.Cache/caches/sessions"
 	properties, _ := s.cloud.Object(cache)["properties"].(map[string]any)
-	if properties["adminPassword"] != cloudPassword || !strings.HasSuffix(strings.ToLower(properties["subnetId"].(string)), "/networks/shop/subnets/data") {
+	if properties["adminPassword"] != cloudPassword || !strings.HasSuffix(strings.ToLower(properties["subnetId"].(string)),
+		"/networks/shop/subnets/data") {
 		t.Errorf("the cache has %v", properties)
 	}
 	s.cloud.Forget()
@@ -147,7 +151,8 @@ func TestReconcileGeneric(t *testing.T) {
 	}
 	s.edit(t, "data/cloud/cache.yml", "West US", "East US")
 	s.cloud.Forget()
-	if code, text = s.run(t, "--no-dry-run"); code != 1 || !strings.Contains(text, "CREATE_ONLY") || len(s.cloud.Writes()) > 0 {
+	if code, text = s.run(t, "--no-dry-run"); code != 1 || !strings.Contains(text, "CREATE_ONLY") ||
+		len(s.cloud.Writes()) > 0 {
 		t.Errorf("another location: %d %v\n%s", code, s.cloud.Writes(), text)
 	}
 	s.edit(t, "data/cloud/cache.yml", "East US", "westus")
@@ -252,7 +257,8 @@ func (s *cloudShop) converge(t *testing.T, want int) {
 
 // The encodings in which a secret is looked for are found.
 func TestCloudCanary(t *testing.T) {
-	for _, text := range []string{cloudToken, base64.StdEncoding.EncodeToString([]byte("Bearer " + cloudToken)), hex.EncodeToString([]byte(cloudToken))} {
+	for _, text := range []string{cloudToken, base64.StdEncoding.EncodeToString([]byte("Bearer " + cloudToken)),
+		hex.EncodeToString([]byte(cloudToken))} {
 		if script.Holds(text, cloudToken) == "" {
 			t.Errorf("nothing is found in %s", text)
 		}

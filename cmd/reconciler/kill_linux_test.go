@@ -28,7 +28,8 @@ func TestReconcileKilledAtRandom(t *testing.T) {
 		t.Fatal(err)
 	}
 	const foreign = "5 other/quay\n"
-	want := map[string]string{"harbor": "200 warehouse-stock/harbor\n", "hillside": "120 warehouse-stock/hillside\n", "quay": foreign}
+	want := map[string]string{"harbor": "200 warehouse-stock/harbor\n", "hillside": "120 warehouse-stock/hillside\n",
+		"quay": foreign}
 	cut := 0
 	for range *kills {
 		dir := t.TempDir()
@@ -38,7 +39,8 @@ func TestReconcileKilledAtRandom(t *testing.T) {
 		}
 		write(t, filepath.Join(world, "quay"), foreign)
 		run := func() *exec.Cmd {
-			cmd := exec.CommandContext(t.Context(), keeper, "run", "warehouse-stock", "--bundle", bundle, "--no-dry-run", "--state", "state", "--journal", "journal")
+			cmd := exec.CommandContext(t.Context(), keeper, "run", "warehouse-stock", "--bundle", bundle, "--no-dry-run",
+				"--state", "state", "--journal", "journal")
 			cmd.Dir, cmd.Env = dir, []string{"WORLD=" + world, "GORACE=atexit_sleep_ms=0"}
 			return cmd
 		}

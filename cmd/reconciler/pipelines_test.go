@@ -32,7 +32,8 @@ func newPipelines(t *testing.T) *shop {
 // loop runs the loop, and returns exit code and all output.
 func (s *shop) loop(t *testing.T, flags ...string) (int, string) {
 	t.Helper()
-	args := []string{"run", "saas-pipelines", "--bundle", "dir:.", "--config", "prcheck.yaml", "--state", "state", "--no-cache"}
+	args := []string{"run", "saas-pipelines", "--bundle", "dir:.", "--config", "prcheck.yaml", "--state", "state",
+		"--no-cache"}
 	cmd := exec.Command(script.Program(t, "reconciler"), append(args, flags...)...) //nolint:gosec,noctx // the program that is tested
 	cmd.Dir, cmd.Env = s.dir, s.env
 	return script.Output(t, cmd)
@@ -53,7 +54,8 @@ func (s *shop) runs() []string {
 func TestReconcilePipelines(t *testing.T) {
 	s := newPipelines(t)
 	code, text := s.loop(t, "--dry-run")
-	if code != 0 || !strings.Contains(text, "shop/stage       start  config") || !strings.Contains(text, "shop/production  held   config") || len(s.runs()) > 0 {
+	if code != 0 || !strings.Contains(text, "shop/stage       start  config") ||
+		!strings.Contains(text, "shop/production  held   config") || len(s.runs()) > 0 {
 		t.Fatalf("the dry run: %d, %v\n%s", code, s.runs(), text)
 	}
 	if code, text = s.loop(t, "--no-dry-run"); code != 0 || len(s.runs()) != 1 {
@@ -70,19 +72,23 @@ func TestReconcilePipelines(t *testing.T) {
 		Units []struct{ Key, State, Hold string }
 	}
 	_, line, _ := strings.Cut("\n"+text, "\n{")
-	if err := json.NewDecoder(strings.NewReader("{" + line)).Decode(&report); err != nil || code != 0 || len(report.Units) != 2 || report.Units[1].State != "same" || len(s.cluster.Writes()) > 0 {
+	if err := json.NewDecoder(strings.NewReader("{" + line)).Decode(&report); err != nil || code != 0 ||
+		len(report.Units) != 2 || report.Units[1].State != "same" || len(s.cluster.Writes()) > 0 {
 		t.Fatalf("afterwards: %d, %v, %+v\n%s", code, err, report, text)
 	}
-	if _, err := s.repository.Commit(gitlabtest.Change{Branch: "main", Files: map[string]string{"README": "more"}}); err != nil {
+	if _, err := s.repository.Commit(gitlabtest.Change{Branch: "main",
+		Files: map[string]string{"README": "more"}}); err != nil {
 		t.Fatal(err)
 	}
-	if code, text = s.loop(t, "--no-dry-run"); code != 0 || len(s.runs()) != 2 || !strings.Contains(text, "/commit/"+s.repository.Head("main")) {
+	if code, text = s.loop(t, "--no-dry-run"); code != 0 || len(s.runs()) != 2 ||
+		!strings.Contains(text, "/commit/"+s.repository.Head("main")) {
 		t.Errorf("after a commit: %d, %v\n%s", code, s.runs(), text)
 	}
 	if strings.Contains(text, s.cluster.Token) {
 		t.Error("the token is shown")
 	}
-	if code, text = s.loop(t, "--no-dry-run", "--state", ""); code != 3 || len(s.runs()) != 2 || !strings.Contains(text, "it needs a state") {
+	if code, text = s.loop(t, "--no-dry-run", "--state", ""); code != 3 || len(s.runs()) != 2 ||
+		!strings.Contains(text, "it needs a state") {
 		t.Errorf("without a state: %d, %v\n%s", code, s.runs(), text)
 	}
 }

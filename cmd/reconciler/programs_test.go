@@ -13,7 +13,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"reconciler": main, "runner": runnerMain, "keeper": keeper, "pipeliner": pipeliner})
+	testscript.Main(m, map[string]func(){"reconciler": main, "runner": runnerMain, "keeper": keeper,
+		"pipeliner": pipeliner})
 }
 
 // runnerMain is the program runner.

@@ -96,7 +96,8 @@ func served(t *testing.T, r *kubetest.Real) *resources.Index {
 // call create-only is refused by the server when it is changed.
 func TestRealClusterSpecification(t *testing.T) {
 	r := kubetest.Start(t)
-	if code, answer := r.Send(t, "admin", http.MethodPost, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "application/yaml", lampDefinition); code != http.StatusCreated {
+	if code, answer := r.Send(t, "admin", http.MethodPost, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+		"application/yaml", lampDefinition); code != http.StatusCreated {
 		t.Fatalf("%d %s", code, answer)
 	}
 	x := served(t, r)
@@ -186,10 +187,13 @@ func checkRefused(t *testing.T, r *kubetest.Real, x *resources.Index, shipped *c
 	changes := map[string]string{
 		"type": `{"type":"example.com/other"}`, "roleRef": strings.Replace(`{`+role+`}`, `"view"`, `"edit"`, 1),
 		"spec.clusterIP": `{"spec":{"clusterIP":"10.0.0.77"}}`, "spec.clusterIPs": `{"spec":{"clusterIPs":["10.0.0.77"]}}`,
-		"spec.selector": `{"spec":{"selector":{"matchLabels":{"c":"d"}}}}`, "spec.serviceName": `{"spec":{"serviceName":"t"}}`,
-		"spec.podManagementPolicy": `{"spec":{"podManagementPolicy":"Parallel"}}`, "data": `{"data":{"a":2}}`, "addressType": `{"addressType":"IPv6"}`,
+		"spec.selector":            `{"spec":{"selector":{"matchLabels":{"c":"d"}}}}`,
+		"spec.serviceName":         `{"spec":{"serviceName":"t"}}`,
+		"spec.podManagementPolicy": `{"spec":{"podManagementPolicy":"Parallel"}}`, "data": `{"data":{"a":2}}`,
+		"addressType":               `{"addressType":"IPv6"}`,
 		"spec.volumeClaimTemplates": `{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"v"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1"}}}}]}}`,
-		"spec.template":             `{"spec":{"template":{"spec":{"containers":[{"name":"c","image":"j"}]}}}}`, "spec.completionMode": `{"spec":{"completionMode":"Indexed","completions":1}}`,
+		"spec.template":             `{"spec":{"template":{"spec":{"containers":[{"name":"c","image":"j"}]}}}}`,
+		"spec.completionMode":       `{"spec":{"completionMode":"Indexed","completions":1}}`,
 	}
 	for name, fields := range objects {
 		types, err := x.Find(name)
@@ -197,7 +201,8 @@ func checkRefused(t *testing.T, r *kubetest.Real, x *resources.Index, shipped *c
 			t.Fatal(err)
 		}
 		path := strings.NewReplacer("{namespace}", "default", "/{name}", "").Replace(types[0].Path)
-		if code, answer := r.Send(t, "admin", http.MethodPost, path, "application/json", `{"metadata":{"name":"x"},`+fields+`}`); code != http.StatusCreated {
+		if code, answer := r.Send(t, "admin", http.MethodPost, path, "application/json",
+			`{"metadata":{"name":"x"},`+fields+`}`); code != http.StatusCreated {
 			t.Fatalf("%s: %d %s", name, code, answer)
 		}
 		_, is := r.Send(t, "admin", http.MethodGet, path+"/x", "", "")

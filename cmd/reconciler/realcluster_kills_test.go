@@ -90,7 +90,10 @@ func (f *fleet) kill(t *testing.T, caller string, random *rand.Rand) bool {
 		t.Error(err)
 		return true
 	}
-	timer := time.AfterFunc(100*time.Millisecond+time.Duration(random.IntN(2000))*time.Millisecond, func() { _ = cmd.Process.Kill() }) // it may have ended
+	// it may have ended
+	timer := time.AfterFunc(100*time.Millisecond+time.Duration(random.IntN(2000))*time.Millisecond, func() {
+		_ = cmd.Process.Kill()
+	})
 	defer timer.Stop()
 	_ = cmd.Wait() // it was killed
 	return !cmd.ProcessState.Exited()
@@ -115,7 +118,8 @@ func (f *fleet) playTool(t *testing.T, ended <-chan struct{}) {
 		if !isOthers {
 			name = fmt.Sprintf("%s-%03d", callers[random.IntN(2)], random.IntN(size))
 		}
-		code, raw := f.real.Send(t, "admin", http.MethodPatch, "/api/v1/namespaces/"+name+"?fieldManager=tool", "application/merge-patch+json",
+		code, raw := f.real.Send(t, "admin", http.MethodPatch, "/api/v1/namespaces/"+name+"?fieldManager=tool",
+			"application/merge-patch+json",
 			fmt.Sprintf(`{"metadata": {"labels": {"tool": "n%d"}}}`, n))
 		if isOthers && code == http.StatusOK {
 			f.mu.Lock()
@@ -193,7 +197,9 @@ func (f *fleet) checkNamespaces(t *testing.T) {
 				}
 			case !there || m.DeletionTimestamp != "":
 				t.Errorf("%s is not there", w.name)
-			case strings.HasPrefix(w.name, caller) && (m.Annotations["qontract.caller_name"] != caller || m.Labels["team"] != caller || m.Labels["revision"] != "r"+strconv.Itoa(last)):
+			case strings.HasPrefix(w.name, caller) &&
+				(m.Annotations["qontract.caller_name"] != caller || m.Labels["team"] != caller ||
+					m.Labels["revision"] != "r"+strconv.Itoa(last)):
 				t.Errorf("%s is %v", w.name, m)
 			case m.Annotations["qontract.caller_name"] != m.Labels["team"] || m.Labels["revision"] != "r"+strconv.Itoa(last):
 				t.Errorf("%s has two owners: %v", w.name, m)
@@ -248,7 +254,9 @@ func (f *fleet) checkAudit(t *testing.T) {
 func (f *fleet) writes(t *testing.T) int {
 	n := 0
 	for _, user := range f.users {
-		n += len(slices.DeleteFunc(f.real.Audit(t, user), func(q kubetest.Request) bool { return q.Verb == "get" || q.Verb == "list" }))
+		n += len(slices.DeleteFunc(f.real.Audit(t, user), func(q kubetest.Request) bool {
+			return q.Verb == "get" || q.Verb == "list"
+		}))
 	}
 	return n
 }
@@ -277,7 +285,8 @@ func (f *fleet) checkDryRun(t *testing.T) {
 		}
 		wet := f.run(t, caller, caller, "--no-dry-run")
 		if !slices.Equal(dry.actions(), wet.actions()) || len(dry.Steps) < size-20 {
-			t.Errorf("%s: the dry run said\n%s\nthe run did\n%s", caller, strings.Join(dry.actions(), "\n"), strings.Join(wet.actions(), "\n"))
+			t.Errorf("%s: the dry run said\n%s\nthe run did\n%s", caller, strings.Join(dry.actions(), "\n"),
+				strings.Join(wet.actions(), "\n"))
 		}
 		for _, s := range wet.Steps {
 			if s.Status != "done" {

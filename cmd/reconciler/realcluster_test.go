@@ -43,7 +43,8 @@ type fleet struct {
 
 // newFleet starts the cluster, makes the accounts and the namespaces of others.
 func newFleet(t *testing.T, random *rand.Rand) *fleet {
-	f := &fleet{real: kubetest.Start(t), dir: t.TempDir(), users: map[string]string{}, random: random, versions: map[string]string{}}
+	f := &fleet{real: kubetest.Start(t), dir: t.TempDir(), users: map[string]string{}, random: random,
+		versions: map[string]string{}}
 	f.url = f.real.URL
 	f.real.Apply(t, "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: prcheck\n")
 	for name, role := range map[string]string{"read": "read", "blue": "write", "green": "write"} {
@@ -101,7 +102,8 @@ func (f *fleet) write(t *testing.T, name, text string) {
 // make makes a namespace of others, unless somebody has made it.
 func (f *fleet) make(t *testing.T, name, annotations string) {
 	code, raw := f.real.Send(t, "admin", http.MethodPost, "/api/v1/namespaces", "application/json",
-		fmt.Sprintf(`{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": %q, "annotations": %s}}`, name, annotations))
+		fmt.Sprintf(`{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": %q, "annotations": %s}}`, name,
+			annotations))
 	switch code {
 	case http.StatusCreated:
 		f.mu.Lock()
@@ -160,7 +162,8 @@ func wishes(caller string, revision int) []wish {
 		out = append(out, wish{name: fmt.Sprintf("foreign-%d", i)}, wish{name: fmt.Sprintf("other-%d", i)})
 	}
 	theirs := map[string]string{"blue": "green", "green": "blue"}[caller]
-	return append(out, wish{"foreign-5", true}, wish{"other-5", true}, wish{theirs + "-050", true}, wish{"nobody-" + caller, true})
+	return append(out, wish{"foreign-5", true}, wish{"other-5", true}, wish{theirs + "-050", true},
+		wish{"nobody-" + caller, true})
 }
 
 // deletes returns the names of the namespaces that are to be deleted in the end.
@@ -180,16 +183,22 @@ func deletes() map[string]bool {
 func (f *fleet) setData(t *testing.T, caller string, revision int) {
 	t.Helper()
 	data := map[string]any{
-		"/integrations/namespaces.yml": map[string]any{"$schema": "/app-sre/integration-1.yml", "name": keeperName, "description": "x",
-			"schemas": []string{"/app-sre/integration-1.yml", "/openshift/namespace-1.yml", "/openshift/cluster-1.yml", "/common-1.json"}},
-		"/clusters/west.yml": map[string]any{"$schema": "/openshift/cluster-1.yml", "name": "west", "serverUrl": f.url, "insecureSkipTLSVerify": true,
-			"automationToken": map[string]any{"path": "kube/west", "field": "token"}},
+		"/integrations/namespaces.yml": map[string]any{"$schema": "/app-sre/integration-1.yml", "name": keeperName,
+			"description": "x",
+			"schemas": []string{"/app-sre/integration-1.yml", "/openshift/namespace-1.yml", "/openshift/cluster-1.yml",
+				"/common-1.json"}},
+		"/clusters/west.yml": map[string]any{"$schema": "/openshift/cluster-1.yml", "name": "west", "serverUrl": f.url,
+			"insecureSkipTLSVerify": true,
+			"automationToken":       map[string]any{"path": "kube/west", "field": "token"}},
 	}
 	for _, w := range wishes(caller, revision) {
-		data["/namespaces/"+w.name+".yml"] = map[string]any{"$schema": "/openshift/namespace-1.yml", "name": w.name, "delete": w.isDelete,
-			"cluster": map[string]any{"$ref": "/clusters/west.yml"}, "labels": map[string]any{"team": caller, "revision": "r" + strconv.Itoa(revision)}}
+		data["/namespaces/"+w.name+".yml"] = map[string]any{"$schema": "/openshift/namespace-1.yml", "name": w.name,
+			"delete":  w.isDelete,
+			"cluster": map[string]any{"$ref": "/clusters/west.yml"},
+			"labels":  map[string]any{"team": caller, "revision": "r" + strconv.Itoa(revision)}}
 	}
-	raw, err := json.Marshal(map[string]any{"data": data, "resources": map[string]any{}, "schemas": map[string]any{}, "graphql": namespaceTypes(t),
+	raw, err := json.Marshal(map[string]any{"data": data, "resources": map[string]any{}, "schemas": map[string]any{},
+		"graphql":    namespaceTypes(t),
 		"git_commit": strings.Repeat("1", 40), "git_commit_timestamp": strconv.Itoa(1_700_000_000 + revision)})
 	if err != nil {
 		t.Fatal(err)

@@ -72,7 +72,8 @@ func (in *installation) checkDryRun(t *testing.T, account string, want int) {
 	}
 	wet := in.mustRun(t, command{bundle: "next", more: []string{"--no-dry-run", "--state", "state"}})
 	if dry.Outcome != "done" || !slices.Equal(dry.actions(), wet.actions()) || len(dry.Steps) != want {
-		t.Errorf("the dry run said\n%s\n%v\nthe run did\n%s\nwant %d steps", strings.Join(dry.actions(), "\n"), dry, strings.Join(wet.actions(), "\n"), want)
+		t.Errorf("the dry run said\n%s\n%v\nthe run did\n%s\nwant %d steps", strings.Join(dry.actions(), "\n"), dry,
+			strings.Join(wet.actions(), "\n"), want)
 	}
 }
 
@@ -84,7 +85,8 @@ func TestRealManagerTrial(t *testing.T) {
 	in.checkDryRun(t, "write", 8+2)
 	in.change()
 	in.checkDryRun(t, "write", 4)
-	in.entry("by-account")["spec"].(datafile)["resources"].(datafile)["requests"].(datafile)["memory"] = "900Mi" // more than the limit
+	// more than the limit
+	in.entry("by-account")["spec"].(datafile)["resources"].(datafile)["requests"].(datafile)["memory"] = "900Mi"
 	r := in.run(t, command{account: "write", more: []string{"--state", "state"}})
 	if r.Outcome != "failed" || !strings.Contains(r.String(), "must be less than or equal to memory limit") {
 		t.Errorf("a dry run says %v", r)
@@ -95,7 +97,10 @@ func TestRealManagerTrial(t *testing.T) {
 func listener(t *testing.T) (url string, requests *atomic.Int32) {
 	t.Helper()
 	requests = &atomic.Int32{}
-	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { requests.Add(1); w.WriteHeader(http.StatusTeapot) }))
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests.Add(1)
+		w.WriteHeader(http.StatusTeapot)
+	}))
 	t.Cleanup(s.Close)
 	return s.URL, requests
 }
@@ -123,7 +128,8 @@ func TestRealManagerOtherServer(t *testing.T) {
 	in.addCluster(t, url, "https://api.example.com:6443")
 	for _, more := range [][]string{nil, {"--no-dry-run", "--state", "state"}} {
 		r := in.run(t, command{more: more})
-		if r.Outcome != "failed" || !strings.Contains(r.String(), "https://api.example.com:6443") || !strings.Contains(r.String(), url) {
+		if r.Outcome != "failed" || !strings.Contains(r.String(), "https://api.example.com:6443") ||
+			!strings.Contains(r.String(), url) {
 			t.Errorf("it says %v", r)
 		}
 		if strings.Contains(r.String()+r.log, "a-secret-token") {

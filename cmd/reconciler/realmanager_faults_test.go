@@ -77,7 +77,9 @@ func (f *faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status := func(code int, reason string) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
-		_, _ = fmt.Fprintf(w, `{"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": %q, "code": %d, "message": "a fault"}`, reason, code)
+		_, _ = fmt.Fprintf(w,
+			`{"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": %q, "code": %d, "message": "a fault"}`,
+			reason, code)
 	}
 	switch f.draw(faults...) {
 	case "503":
@@ -118,7 +120,8 @@ func (in *installation) makeForeign(t *testing.T) map[string]string {
 	out := map[string]string{}
 	for i, name := range []string{"copied", "qontract-reconcile-by-account-gone", "qontract-reconcile-foreign"} {
 		path := "/apis/apps/v1/namespaces/" + namespaceName(i%2) + "/deployments/" + name
-		code, raw := in.real.Send(t, "admin", http.MethodPatch, path+"?fieldManager=tool", "application/apply-patch+yaml", fmt.Sprintf(foreign, name))
+		code, raw := in.real.Send(t, "admin", http.MethodPatch, path+"?fieldManager=tool", "application/apply-patch+yaml",
+			fmt.Sprintf(foreign, name))
 		if code != http.StatusCreated {
 			t.Fatalf("%d %s", code, raw)
 		}
@@ -140,7 +143,8 @@ func (in *installation) setFaultyRevision(r int) {
 			in.addAccount(name)
 		}
 	}
-	in.define("by-account", 0, datafile{"extraArgs": fmt.Sprintf("--revision %d", r/3)}, datafile{"strategy": "per-aws-account"})
+	in.define("by-account", 0, datafile{"extraArgs": fmt.Sprintf("--revision %d", r/3)},
+		datafile{"strategy": "per-aws-account"})
 	in.define("by-key", 1, datafile{}, datafile{"strategy": "per-aws-account"})
 	in.define("job", 1, datafile{"cron": fmt.Sprintf("%d * * * *", r%60)}, nil)["delete"] = r%7 == 3
 }
@@ -203,10 +207,13 @@ func (in *installation) runWithFaults(t *testing.T, revision int) int {
 	text := r.String() + strings.Join(r.actions(), "\n") + r.log
 	for path := range in.snapshot(t) {
 		name := path[strings.LastIndexByte(path, '/')+1:]
-		if wanted[path] || slices.Contains([]string{"copied", "qontract-reconcile-by-account-gone", "qontract-reconcile-foreign", "kubernetes"}, name) {
+		if wanted[path] ||
+			slices.Contains([]string{"copied", "qontract-reconcile-by-account-gone", "qontract-reconcile-foreign", "kubernetes"},
+				name) {
 			continue
 		}
-		part := "west/" + strings.Split(path, "/namespaces/")[1][:len(namespaceName(0))] + ":" // nobody knows the names if a list fails
+		// nobody knows the names if a list fails
+		part := "west/" + strings.Split(path, "/namespaces/")[1][:len(namespaceName(0))] + ":"
 		if left++; r.Outcome == "done" || !strings.Contains(text, name) && !strings.Contains(text, part) {
 			t.Errorf("%s is left in revision %d, and nobody says so: %v", path, revision, r)
 		}

@@ -49,7 +49,8 @@ func (in *installation) setRevision(upstream string, r int) {
 	in.data["/environments/production.yml"]["parameters"].(datafile)["IMAGE_TAG"] = fmt.Sprintf("tag-%d", r/4)
 	for i, of := range []string{"north", "south"} {
 		in.define(of+"-by-account", i, datafile{}, datafile{"strategy": "per-aws-account"})
-		in.define(of+"-by-number", i, datafile{"extraArgs": fmt.Sprintf("--revision %d", r/2)}, datafile{"strategy": "static", "shards": 2 + r/2%2})
+		in.define(of+"-by-number", i, datafile{"extraArgs": fmt.Sprintf("--revision %d", r/2)},
+			datafile{"strategy": "static", "shards": 2 + r/2%2})
 		in.define(of+"-cache", i, datafile{"cache": at(3)}, nil)
 		in.define(of+"-job", i, datafile{"cron": fmt.Sprintf("%d * * * *", r%60)}, nil)["delete"] = !at(5)
 		for _, name := range []string{"by-account", "by-number", "cache", "job"} {
@@ -157,7 +158,8 @@ func (in *installation) instances() []*instance {
 		own := *in
 		own.data = maps.Clone(in.data)
 		own.data["/environments/production.yml"] = maps.Clone(in.data["/environments/production.yml"])
-		own.data["/environments/production.yml"]["parameters"] = maps.Clone(at(in.data["/environments/production.yml"], "parameters"))
+		own.data["/environments/production.yml"]["parameters"] = maps.Clone(at(in.data["/environments/production.yml"],
+			"parameters"))
 		own.data["/integrations/"+managerName+".yml"] = maps.Clone(in.data["/integrations/"+managerName+".yml"])
 		out = append(out, &instance{installation: &own, upstream: upstream, revision: -1})
 	}
@@ -169,7 +171,8 @@ func (i *instance) checkDeleted(t *testing.T) {
 	t.Helper()
 	all := i.real.Audit(t, i.users["write"])
 	for _, q := range all[i.sent:] {
-		if q.Verb == "delete" && q.Code < 300 && strings.Contains(q.Path, "reconcile-"+i.upstream) && i.before[q.Path] && i.wanted[q.Path] {
+		if q.Verb == "delete" && q.Code < 300 && strings.Contains(q.Path, "reconcile-"+i.upstream) && i.before[q.Path] &&
+			i.wanted[q.Path] {
 			t.Errorf("%s, which the data want, in revision %d", q, i.revision)
 		}
 	}

@@ -18,7 +18,8 @@ func (in *installation) fill(t *testing.T) {
 		in.addAccount(fmt.Sprintf("account-%02d", i))
 	}
 	for i := range 19 {
-		in.define(fmt.Sprintf("by-account-%02d", i), 1+i, datafile{"extraArgs": "--threads 5"}, datafile{"strategy": "per-aws-account"})
+		in.define(fmt.Sprintf("by-account-%02d", i), 1+i, datafile{"extraArgs": "--threads 5"},
+			datafile{"strategy": "per-aws-account"})
 	}
 	for i := range 17 {
 		in.define(fmt.Sprintf("static-%02d", i), i, datafile{"state": true}, datafile{"strategy": "static", "shards": 8})
@@ -60,8 +61,9 @@ func TestRealManagerScale(t *testing.T) {
 	}
 	in.checkQuiet(t)
 
-	in.entry("by-account-00")["sharding"].(datafile)["shardSpecOverrides"] = []any{datafile{"shard": refTo("/accounts/account-03.yml"),
-		"resources": datafile{"requests": datafile{"cpu": "1", "memory": "1Gi"}, "limits": datafile{"memory": "2Gi"}}}}
+	in.entry("by-account-00")["sharding"].(datafile)["shardSpecOverrides"] = []any{
+		datafile{"shard": refTo("/accounts/account-03.yml"),
+			"resources": datafile{"requests": datafile{"cpu": "1", "memory": "1Gi"}, "limits": datafile{"memory": "2Gi"}}}}
 	in.checkWrites(t, "another override", 1, "patch ")
 	in.addAccount("lake")
 	in.checkWrites(t, "a new account", 19, "patch ")

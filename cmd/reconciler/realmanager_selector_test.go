@@ -38,7 +38,8 @@ func TestRealManagerSelector(t *testing.T) {
 	in.settings = "{migrate_selector: true}"
 	refused := in.run(t, command{more: state})
 	_, digest, _ := strings.Cut(refused.String()+refused.log, "--confirm-deletions ")
-	if digest = strings.TrimRight(strings.Fields(digest + " ?")[0], ".,;)"); refused.Outcome != "failed" || len(digest) < 8 {
+	if digest = strings.TrimRight(strings.Fields(digest + " ?")[0], ".,;)"); refused.Outcome != "failed" ||
+		len(digest) < 8 {
 		t.Fatalf("nothing was refused: %v", refused)
 	}
 	if now := in.waitForPods(t, 6); !slices.Equal(now, pods) {

@@ -109,8 +109,10 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 func (in *installation) applyAsPeer(t *testing.T, o datafile) {
 	t.Helper()
 	notes := at(o, "metadata", "annotations")
-	maps.Copy(notes, datafile{"qontract.integration": managerName, "qontract.integration_version": "0.4.0", "qontract.sha256sum": "0123abcd",
-		"qontract.update": "2026-10-01T10:00:00", "qontract.caller_name": "https://github.com/app-sre/qontract-reconcile", "old-note": "x"})
+	maps.Copy(notes, datafile{"qontract.integration": managerName, "qontract.integration_version": "0.4.0",
+		"qontract.sha256sum": "0123abcd",
+		"qontract.update":    "2026-10-01T10:00:00", "qontract.caller_name": "https://github.com/app-sre/qontract-reconcile",
+		"old-note": "x"})
 	at(o, "metadata", "labels")["old-label"] = "x"
 	switch o["kind"] {
 	case "Deployment":
@@ -129,7 +131,9 @@ func (in *installation) applyAsPeer(t *testing.T, o datafile) {
 		t.Fatal(err)
 	}
 	list, _ := pathOfObject(o)
-	if code, answer := in.real.Send(t, "admin", http.MethodPost, list+"?fieldManager=kubectl-client-side-apply&fieldValidation=Strict", "application/json", string(raw)); code != http.StatusCreated {
+	if code, answer := in.real.Send(t, "admin", http.MethodPost,
+		list+"?fieldManager=kubectl-client-side-apply&fieldValidation=Strict", "application/json",
+		string(raw)); code != http.StatusCreated {
 		t.Fatalf("%d %s", code, answer)
 	}
 }
@@ -179,7 +183,8 @@ func TestRealManagerTakeOver(t *testing.T) {
 	}
 	was := in.templates(t, paths)
 
-	if r := in.run(t, command{more: []string{"--no-dry-run"}}); len(in.sent(t, "write").writes()) > 0 || r.Outcome == "done" {
+	if r := in.run(t, command{more: []string{"--no-dry-run"}}); len(in.sent(t, "write").writes()) > 0 ||
+		r.Outcome == "done" {
 		t.Errorf("a run writes to what another version made: %v", r)
 	}
 	dry := in.mustRun(t, command{verb: "take-over", account: "read", more: []string{"--state", "state"}})
@@ -196,7 +201,8 @@ func TestRealManagerTakeOver(t *testing.T) {
 	in.settings = "{}"
 	r := in.mustRun(t, command{more: []string{"--no-dry-run", "--state", "state"}})
 	in.checkTemplates(t, "the default mode", paths, was)
-	if strategy := at(in.get(t, deploymentPath(0, "by-account-0-account-00")), "spec", "strategy"); strategy["type"] != "Recreate" || strategy["rollingUpdate"] != nil {
+	if strategy := at(in.get(t, deploymentPath(0, "by-account-0-account-00")), "spec",
+		"strategy"); strategy["type"] != "Recreate" || strategy["rollingUpdate"] != nil {
 		t.Errorf("the strategy is %v\n%v", strategy, r)
 	}
 	in.checkQuiet(t)
@@ -225,7 +231,8 @@ func (in *installation) checkTaken(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, old := range []string{"old-note", "old-label", "minReadySeconds\":5", "Deadline\":300", "progressDeadlineSeconds\":300", "startingDeadlineSeconds", "last-applied", "kubectl-client"} {
+	for _, old := range []string{"old-note", "old-label", "minReadySeconds\":5", "Deadline\":300",
+		"progressDeadlineSeconds\":300", "startingDeadlineSeconds", "last-applied", "kubectl-client"} {
 		if strings.Contains(string(raw), old) {
 			t.Errorf("%s has still %s", path, old)
 		}

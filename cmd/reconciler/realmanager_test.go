@@ -48,7 +48,8 @@ type installation struct {
 // definition, that of the manager, in the first of the namespaces.
 func newInstallation(t *testing.T, namespaces int) *installation {
 	t.Helper()
-	in := &installation{real: kubetest.Start(t), dir: t.TempDir(), users: map[string]string{}, settings: "{}", stamp: 1_700_000_000}
+	in := &installation{real: kubetest.Start(t), dir: t.TempDir(), users: map[string]string{}, settings: "{}",
+		stamp: 1_700_000_000}
 	in.real.Apply(t, "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: prcheck\n")
 	for _, account := range []string{"read", "write"} {
 		raw, err := os.ReadFile("../../examples/rbac/manager-" + account + ".yaml")
@@ -68,7 +69,8 @@ func newInstallation(t *testing.T, namespaces int) *installation {
 		in.data["/namespaces/"+name+".yml"] = datafile{"$schema": "/openshift/namespace-1.yml", "name": name,
 			"cluster": refTo("/clusters/west.yml"), "environment": refTo("/environments/production.yml")}
 	}
-	in.data["/clusters/west.yml"] = datafile{"$schema": "/openshift/cluster-1.yml", "name": "west", "serverUrl": in.real.URL,
+	in.data["/clusters/west.yml"] = datafile{"$schema": "/openshift/cluster-1.yml", "name": "west",
+		"serverUrl":             in.real.URL,
 		"insecureSkipTLSVerify": true, "automationToken": datafile{"path": "kube/west", "field": "token"}}
 	in.define(managerName, 0, datafile{}, nil)
 	in.data["/integrations/"+managerName+".yml"]["pr_check"] = datafile{"cmd": managerName}
@@ -83,10 +85,12 @@ func refTo(path string) datafile { return datafile{"$ref": path} }
 func (in *installation) readExample(t *testing.T) {
 	t.Helper()
 	section := func(dir string) bundler.TreePart {
-		return bundler.TreePart{Tree: bundler.Folder("../../examples/integrations"), Dir: dir, Shown: dir, Optional: dir == "resources"}
+		return bundler.TreePart{Tree: bundler.Folder("../../examples/integrations"), Dir: dir, Shown: dir,
+			Optional: dir == "resources"}
 	}
 	made, problems, err := bundler.Make(t.Context(), bundler.Input{
-		Data: section("data"), Resources: section("resources"), Schemas: section("schemas"), GraphQL: section("graphql-schemas/schema.yml"),
+		Data: section("data"), Resources: section("resources"), Schemas: section("schemas"),
+		GraphQL: section("graphql-schemas/schema.yml"),
 	}, bundler.Options{})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
@@ -112,15 +116,18 @@ func (in *installation) readExample(t *testing.T) {
 // left out.
 func (in *installation) define(name string, namespace int, spec, sharding datafile) datafile {
 	if spec["resources"] == nil {
-		spec["resources"] = datafile{"requests": datafile{"cpu": "100m", "memory": "200Mi"}, "limits": datafile{"memory": "400Mi"}}
+		spec["resources"] = datafile{"requests": datafile{"cpu": "100m", "memory": "200Mi"},
+			"limits": datafile{"memory": "400Mi"}}
 	}
 	entry := datafile{"namespace": refTo("/namespaces/" + namespaceName(namespace) + ".yml"), "spec": spec}
 	if sharding != nil {
 		entry["sharding"] = sharding
 	}
-	in.data["/integrations/"+name+".yml"] = datafile{"$schema": "/app-sre/integration-1.yml", "name": name, "description": "x",
-		"upstream": "https://github.com/app-sre/qontract-reconcile", "managed": []any{entry},
-		"schemas": []any{"/app-sre/integration-1.yml", "/app-sre/environment-1.yml", "/app-interface/app-interface-settings-1.yml", "/aws/account-1.yml",
+	in.data["/integrations/"+name+".yml"] = datafile{"$schema": "/app-sre/integration-1.yml", "name": name,
+		"description": "x",
+		"upstream":    "https://github.com/app-sre/qontract-reconcile", "managed": []any{entry},
+		"schemas": []any{"/app-sre/integration-1.yml", "/app-sre/environment-1.yml",
+			"/app-interface/app-interface-settings-1.yml", "/aws/account-1.yml",
 			"/openshift/cluster-1.yml", "/openshift/namespace-1.yml", "/openshift/openshift-cluster-manager-1.yml"}}
 	return entry
 }
@@ -144,15 +151,17 @@ func (in *installation) write(t *testing.T, name, text string) {
 func (in *installation) publish(t *testing.T, name string) {
 	t.Helper()
 	in.stamp++
-	raw, err := json.Marshal(map[string]any{"data": in.data, "resources": map[string]any{}, "schemas": map[string]any{}, "graphql": in.graphql,
+	raw, err := json.Marshal(map[string]any{"data": in.data, "resources": map[string]any{}, "schemas": map[string]any{},
+		"graphql":    in.graphql,
 		"git_commit": fmt.Sprintf("%040x", in.stamp), "git_commit_timestamp": strconv.Itoa(in.stamp)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	in.write(t, name+".json", string(raw))
 	for _, account := range []string{"read", "write"} {
-		in.write(t, name+"-"+account+".yaml", fmt.Sprintf("version: 1\nsecrets:\n  files: {folder: %s}\nintegrations:\n  %s:\n    settings: %s\n%s",
-			filepath.Join(in.dir, "secrets-"+account), managerName, in.settings, in.keys))
+		in.write(t, name+"-"+account+".yaml",
+			fmt.Sprintf("version: 1\nsecrets:\n  files: {folder: %s}\nintegrations:\n  %s:\n    settings: %s\n%s",
+				filepath.Join(in.dir, "secrets-"+account), managerName, in.settings, in.keys))
 	}
 }
 

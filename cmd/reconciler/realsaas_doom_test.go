@@ -44,7 +44,8 @@ func (d *doom) guard(t *testing.T, target string, isSecure bool) string {
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		isWrite := r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/pipelineruns/") || r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/saas/v1/")
+		isWrite := r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/pipelineruns/") ||
+			r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/saas/v1/")
 		if isWrite && d.strikes(&d.before) {
 			panic(http.ErrAbortHandler)
 		}

@@ -218,15 +218,18 @@ func (w *watcher) check() {
 				}
 			}
 			if found < revision {
-				t.Errorf("%s: its %s changed last in revision %d, and the last run that succeeded with one is of revision %d", cell, kind, revision, found)
+				t.Errorf("%s: its %s changed last in revision %d, and the last run that succeeded with one is of revision %d", cell,
+					kind, revision, found)
 			}
 		}
 	}
 	made := 0
 	for _, q := range w.real.Audit(t, "admin") {
-		if (q.Verb == "create" || q.Verb == "patch") && strings.Contains(q.Path, "/pipelineruns/") && q.Code == http.StatusCreated {
+		if (q.Verb == "create" || q.Verb == "patch") && strings.Contains(q.Path, "/pipelineruns/") &&
+			q.Code == http.StatusCreated {
 			made++
-			if name := q.Path[strings.LastIndex(q.Path, "/")+1:]; !slices.Contains(slices.Collect(maps.Values(w.intents)), name) {
+			if name := q.Path[strings.LastIndex(q.Path, "/")+1:]; !slices.Contains(slices.Collect(maps.Values(w.intents)),
+				name) {
 				t.Errorf("the run %s was not seen", name)
 			}
 		}
@@ -234,5 +237,6 @@ func (w *watcher) check() {
 	if made > len(w.intents) { // the log lacks requests whose client died before the answer
 		t.Errorf("%d runs were made for %d intents that were seen", made, len(w.intents))
 	}
-	t.Logf("%d runs for %d intents: %d succeeded, %d failed, %d were taken away; %d revisions", made, len(w.intents), len(w.done), w.failed, w.gone, w.at)
+	t.Logf("%d runs for %d intents: %d succeeded, %d failed, %d were taken away; %d revisions", made, len(w.intents),
+		len(w.done), w.failed, w.gone, w.at)
 }

@@ -50,7 +50,8 @@ func revisionOf(n int) string { return fmt.Sprintf("%040x", n) }
 // newPlant starts a cluster and a bucket.
 func newPlant(t *testing.T, files int, random *rand.Rand) *plant {
 	t.Helper()
-	p := &plant{doom: &doom{random: random, running: map[*exec.Cmd]bool{}}, real: kubetest.Start(t), dir: t.TempDir(), world: saastest.Large(files, 4*files), heads: map[string]map[string]string{}, changed: map[string]map[string]int{}}
+	p := &plant{doom: &doom{random: random, running: map[*exec.Cmd]bool{}}, real: kubetest.Start(t), dir: t.TempDir(),
+		world: saastest.Large(files, 4*files), heads: map[string]map[string]string{}, changed: map[string]map[string]int{}}
 	p.serveBucket(t)
 	p.real.AddTekton(t)
 	cluster := p.doom.guard(t, p.real.URL, true)
@@ -64,8 +65,10 @@ func newPlant(t *testing.T, files int, random *rand.Rand) *plant {
 	for _, f := range p.world.Data {
 		schemas[f["$schema"].(string)] = true
 	}
-	p.world.Data["/integrations/loop.yml"] = datafile{"$schema": "/app-sre/integration-1.yml", "name": pipelines.Name, "description": "x",
-		"upstream": "https://git.test/prcheck", "schemas": slices.Sorted(maps.Keys(schemas)), "pr_check": datafile{"cmd": pipelines.Name}}
+	p.world.Data["/integrations/loop.yml"] = datafile{"$schema": "/app-sre/integration-1.yml", "name": pipelines.Name,
+		"description": "x",
+		"upstream":    "https://git.test/prcheck", "schemas": slices.Sorted(maps.Keys(schemas)),
+		"pr_check": datafile{"cmd": pipelines.Name}}
 	for i := range files {
 		name := fmt.Sprintf("app-%03d", i)
 		p.names = append(p.names, name)
@@ -122,7 +125,8 @@ func (p *plant) serveBucket(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	p.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "HEADS=" + filepath.Join(p.dir, "heads.json"),
-		"AWS_ACCESS_KEY_ID=access", "AWS_SECRET_ACCESS_KEY=secret-of-the-store", "AWS_REGION=us-east-1", "AWS_ENDPOINT_URL=" + p.doom.guard(t, "http://"+address, false)}
+		"AWS_ACCESS_KEY_ID=access", "AWS_SECRET_ACCESS_KEY=secret-of-the-store", "AWS_REGION=us-east-1",
+		"AWS_ENDPOINT_URL=" + p.doom.guard(t, "http://"+address, false)}
 }
 
 // write writes a file at once, so that nobody reads half of it.
@@ -167,14 +171,16 @@ func (p *plant) publish(t *testing.T) {
 		}
 		p.write(t, name, string(raw))
 	}
-	p.write(t, "prcheck.yaml", fmt.Sprintf("version: 1\nstate: {trust: bucket}\nsecrets:\n  files: {folder: %s}\nintegrations:\n  %s:\n    settings: {trace: true, repository: %q, retry: {max: 50, backoff: 0s}}\n",
-		filepath.Join(p.dir, "secrets"), pipelines.Name, dataRepository))
+	p.write(t, "prcheck.yaml",
+		fmt.Sprintf("version: 1\nstate: {trust: bucket}\nsecrets:\n  files: {folder: %s}\nintegrations:\n  %s:\n    settings: {trace: true, repository: %q, retry: {max: 50, backoff: 0s}}\n",
+			filepath.Join(p.dir, "secrets"), pipelines.Name, dataRepository))
 }
 
 // command returns the command that makes one round of the loop.
 func (p *plant) command(t *testing.T, more ...string) *exec.Cmd {
 	t.Helper()
-	args := append([]string{"run", pipelines.Name, "--bundle", "bundle.json", "--config", "prcheck.yaml", "--state", "s3://state/loop", "--format", "json", "--allow-older", "--no-cache", "--wait", "1s"}, more...)
+	args := append([]string{"run", pipelines.Name, "--bundle", "bundle.json", "--config", "prcheck.yaml", "--state",
+		"s3://state/loop", "--format", "json", "--allow-older", "--no-cache", "--wait", "1s"}, more...)
 	cmd := exec.Command(script.Program(t, "pipeliner"), args...) //nolint:gosec,noctx // the program that is tested
 	cmd.Dir, cmd.Env = p.dir, p.env
 	return cmd

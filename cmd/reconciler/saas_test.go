@@ -64,7 +64,8 @@ func newShop(t *testing.T) *shop {
 	}))
 	t.Cleanup(registry.Close)
 	images := strings.TrimPrefix(registry.URL, "http://")
-	s.repository = gitlabtest.NewRepository(t, map[string]string{"openshift/web.yml": strings.ReplaceAll(webTemplate, "REGISTRY", images)})
+	s.repository = gitlabtest.NewRepository(t,
+		map[string]string{"openshift/web.yml": strings.ReplaceAll(webTemplate, "REGISTRY", images)})
 	code := httptest.NewServer(s.repository.ServeGit("/acme/shop.git", ""))
 	t.Cleanup(code.Close)
 	s.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
@@ -74,9 +75,11 @@ func newShop(t *testing.T) *shop {
 	if err := os.CopyFS(s.dir, os.DirFS("../../examples/saas")); err != nil {
 		t.Fatal(err)
 	}
-	s.replace(t, "https://github.com/acme/shop", code.URL+"/acme/shop", "https://api.main.example.com:6443", s.cluster.URL, "quay.io/acme/", images+"/acme/",
+	s.replace(t, "https://github.com/acme/shop", code.URL+"/acme/shop", "https://api.main.example.com:6443", s.cluster.URL,
+		"quay.io/acme/", images+"/acme/",
 		"3f1c9a0b5d7e8f60123456789abcdef012345678", s.repository.Head("main"))
-	s.write(t, "prcheck.yaml", "version: 1\nsecrets: {files: {folder: "+filepath.Join(s.dir, "secrets")+"}}\nintegrations:\n  saas-deploy:\n    settings: {records: 's3://memory', hosts: [127.0.0.1], wait: 20s}\n")
+	s.write(t, "prcheck.yaml", "version: 1\nsecrets: {files: {folder: "+filepath.Join(s.dir, "secrets")+
+		"}}\nintegrations:\n  saas-deploy:\n    settings: {records: 's3://memory', hosts: [127.0.0.1], wait: 20s}\n")
 	s.write(t, "secrets/clusters/main/token", s.cluster.Token)
 	s.write(t, "secrets/clusters/main/server", s.cluster.URL)
 	return s
@@ -120,7 +123,8 @@ func (s *shop) deploy(t *testing.T, shard string, flags ...string) (int, string)
 // do runs a command for the cell.
 func (s *shop) do(t *testing.T, verb, shard string, flags ...string) (int, string) {
 	t.Helper()
-	args := []string{verb, "saas-deploy", "--bundle", "dir:.", "--config", "prcheck.yaml", "--state", "state", "--shard", shard, "--no-cache"}
+	args := []string{verb, "saas-deploy", "--bundle", "dir:.", "--config", "prcheck.yaml", "--state", "state", "--shard",
+		shard, "--no-cache"}
 	cmd := exec.Command(script.Program(t, "reconciler"), append(args, flags...)...) //nolint:gosec,noctx // the program that is tested
 	cmd.Dir, cmd.Env = s.dir, s.env
 	return script.Output(t, cmd)
@@ -134,7 +138,8 @@ func TestReconcileSaas(t *testing.T) {
 	if code != 0 || !strings.Contains(text, "create main/shop-stage/Deployment.apps/web") || len(s.cluster.Writes()) > 0 {
 		t.Fatalf("the dry run: %d\n%s", code, text)
 	}
-	if code, text = s.deploy(t, "shop/production", "--no-dry-run"); code != 1 || !strings.Contains(text, "the promotion gate is closed") || len(s.cluster.Writes()) > 0 {
+	if code, text = s.deploy(t, "shop/production",
+		"--no-dry-run"); code != 1 || !strings.Contains(text, "the promotion gate is closed") || len(s.cluster.Writes()) > 0 {
 		t.Errorf("before the publisher: %d\n%s", code, text)
 	}
 	if code, text = s.deploy(t, "shop/stage", "--no-dry-run"); code != 0 {
@@ -177,21 +182,25 @@ func TestTakeOverSaas(t *testing.T) {
 		s.cluster.Remove(path)
 		s.cluster.Edit(t, "oc", path, func(made map[string]any) {
 			made["spec"] = o["spec"]
-			made["metadata"].(map[string]any)["annotations"] = map[string]any{"qontract.integration": "openshift-saas-deploy", "qontract.integration_version": "0.1.0", "qontract.caller_name": "shop"}
+			made["metadata"].(map[string]any)["annotations"] = map[string]any{"qontract.integration": "openshift-saas-deploy",
+				"qontract.integration_version": "0.1.0", "qontract.caller_name": "shop"}
 			if path == service {
 				made["spec"].(map[string]any)["ports"].([]any)[0].(map[string]any)["port"] = int64(8080)
 			}
 		})
 	}
 	s.cluster.Forget()
-	if code, text := s.deploy(t, "shop/stage", "--no-dry-run"); code != 1 || !strings.Contains(text, "OWNED_BY_OTHER") || len(s.cluster.Writes()) > 0 {
+	if code, text := s.deploy(t, "shop/stage", "--no-dry-run"); code != 1 || !strings.Contains(text, "OWNED_BY_OTHER") ||
+		len(s.cluster.Writes()) > 0 {
 		t.Errorf("before: %d, %v\n%s", code, s.cluster.Writes(), text)
 	}
 	if code, text := s.do(t, "take-over", "shop/stage", "--no-dry-run"); len(s.cluster.Writes()) > 0 {
 		t.Errorf("without take_over_from: %d, %v\n%s", code, s.cluster.Writes(), text)
 	}
-	s.write(t, "prcheck.yaml", "version: 1\nsecrets: {files: {folder: "+filepath.Join(s.dir, "secrets")+"}}\nintegrations:\n  saas-deploy:\n    take_over_from: openshift-saas-deploy\n    settings: {records: 's3://memory', hosts: [127.0.0.1], wait: 20s}\n")
-	if code, text := s.do(t, "take-over", "shop/stage"); code != 0 || !strings.Contains(text, "main/shop-stage/Service/web") || len(s.cluster.Writes()) > 0 {
+	s.write(t, "prcheck.yaml", "version: 1\nsecrets: {files: {folder: "+filepath.Join(s.dir, "secrets")+
+		"}}\nintegrations:\n  saas-deploy:\n    take_over_from: openshift-saas-deploy\n    settings: {records: 's3://memory', hosts: [127.0.0.1], wait: 20s}\n")
+	if code, text := s.do(t, "take-over",
+		"shop/stage"); code != 0 || !strings.Contains(text, "main/shop-stage/Service/web") || len(s.cluster.Writes()) > 0 {
 		t.Errorf("a dry run: %d, %v\n%s", code, s.cluster.Writes(), text)
 	}
 	was := s.cluster.Object(service)["spec"]
@@ -207,7 +216,8 @@ func TestTakeOverSaas(t *testing.T) {
 	if now := s.cluster.Object(service)["spec"]; !reflect.DeepEqual(was, now) {
 		t.Errorf("the take-over changed %v to %v", was, now)
 	}
-	if code, text := s.deploy(t, "shop/stage", "--no-dry-run"); code != 0 || strings.Contains(fmt.Sprint(s.cluster.Object(service)["spec"]), "8080") {
+	if code, text := s.deploy(t, "shop/stage", "--no-dry-run"); code != 0 ||
+		strings.Contains(fmt.Sprint(s.cluster.Object(service)["spec"]), "8080") {
 		t.Errorf("the next run: %d, %v\n%s", code, s.cluster.Object(service)["spec"], text)
 	}
 }

@@ -37,7 +37,8 @@ func TestScripts(t *testing.T) {
 		}
 		return os.WriteFile(filepath.Join(e.WorkDir, "base.json"), raw, 0o600)
 	}
-	script.Run(t, *update, examples, map[string]script.Command{"serve": serveShop, "port": port, "probe": probe, "bucket": bucket, "startcloud": startCloud})
+	script.Run(t, *update, examples, map[string]script.Command{"serve": serveShop, "port": port, "probe": probe,
+		"bucket": bucket, "startcloud": startCloud})
 }
 
 // serve FILE starts a qontract-server with a bundle of the shop, and sets the variable SERVER.

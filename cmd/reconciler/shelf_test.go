@@ -58,7 +58,8 @@ func (s shelf) native(name, query, pointer string) integration.Native {
 			}
 			d := native.Desired{Callers: []string{}}
 			for _, t := range data.Things {
-				item := reconcile.Item{Key: reconcile.Key(t.Name), Body: t.Size, Delete: t.Size == 0, Place: plan.Place{File: t.Path, Pointer: pointer}}
+				item := reconcile.Item{Key: reconcile.Key(t.Name), Body: t.Size, Delete: t.Size == 0,
+					Place: plan.Place{File: t.Path, Pointer: pointer}}
 				if t.Size < 0 {
 					item.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: "its size is below 0"}
 				}
@@ -86,7 +87,8 @@ func (s shelf) native(name, query, pointer string) integration.Native {
 			if fmt.Sprint(want.Body) == fmt.Sprint(is.Body) {
 				return reconcile.Difference{}, nil
 			}
-			return reconcile.Difference{Changes: []reconcile.Change{{Path: "/size", Old: fmt.Sprint(is.Body), New: fmt.Sprint(want.Body)}}}, nil
+			return reconcile.Difference{Changes: []reconcile.Change{{Path: "/size", Old: fmt.Sprint(is.Body),
+				New: fmt.Sprint(want.Body)}}}, nil
 		},
 		Doer: func(context.Context, integration.Environment, integration.Actors, native.Part) (reconcile.Doer, error) {
 			return s, nil
@@ -136,7 +138,8 @@ func (s shelf) Write(ctx context.Context, step reconcile.Step, _ *reconcile.Thin
 		body = step.Thing.Body
 	}
 	// A killed run leaves the file as it was, or writes it whole.
-	if err := os.WriteFile(name+".new", fmt.Appendf(nil, "%v %s/%s\n", body, mark.Integration, mark.Caller), 0o600); err != nil {
+	if err := os.WriteFile(name+".new", fmt.Appendf(nil, "%v %s/%s\n", body, mark.Integration, mark.Caller),
+		0o600); err != nil {
 		return err
 	}
 	return os.Rename(name+".new", name)

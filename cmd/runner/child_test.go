@@ -27,7 +27,8 @@ func TestChildPipeline(t *testing.T) {
 		}
 		write(t, filepath.Join(dir, name), string(raw))
 	}
-	write(t, filepath.Join(dir, "prcheck.yaml"), "version: 1\nexec: {argv: [task, say, \"hello {name}\"], pass_env: [GORACE]}\n")
+	write(t, filepath.Join(dir, "prcheck.yaml"),
+		"version: 1\nexec: {argv: [task, say, \"hello {name}\"], pass_env: [GORACE]}\n")
 	if err := os.Mkdir(filepath.Join(dir, "prcheck"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,8 @@ func runChild(t *testing.T, dir string, p *plan.Plan, parts int) (ran int) {
 		if err := node.Decode(&job); err != nil {
 			t.Fatal(err)
 		}
-		script := slices.DeleteFunc(job.Script, func(line string) bool { return strings.HasPrefix(line, "rm ") }) // all share a folder here
+		// all share a folder here
+		script := slices.DeleteFunc(job.Script, func(line string) bool { return strings.HasPrefix(line, "rm ") })
 		for i := range max(job.Parallel, 1) {
 			node := ""
 			if job.Parallel > 0 {
@@ -111,7 +113,8 @@ func shell(t *testing.T, dir, node, script string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", "-euc", script) //nolint:gosec // what the test says
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CI_NODE_INDEX="+node, `PRCHECK_RUN_FLAGS=["--jobs", "1", "--progress", "none"]`, "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), "CI_NODE_INDEX="+node, `PRCHECK_RUN_FLAGS=["--jobs", "1", "--progress", "none"]`,
+		"GORACE=atexit_sleep_ms=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v: %s", script, err, out)
 	}

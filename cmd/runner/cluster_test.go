@@ -49,9 +49,11 @@ func cluster(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 		return
 	}
-	c = &smallCluster{ts: ts, dir: ts.MkAbs("."), bin: filepath.SplitList(ts.Getenv("PATH"))[0], denied: args[0] == "refuses", jobs: map[string]*jobs.Manifest{}}
+	c = &smallCluster{ts: ts, dir: ts.MkAbs("."), bin: filepath.SplitList(ts.Getenv("PATH"))[0],
+		denied: args[0] == "refuses", jobs: map[string]*jobs.Manifest{}}
 	last.smallCluster = c
-	for _, name := range []string{"PATH", "HOME", "GORACE", "PRCHECK_DEBUG", "AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"} {
+	for _, name := range []string{"PATH", "HOME", "GORACE", "PRCHECK_DEBUG", "AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID",
+		"AWS_SECRET_ACCESS_KEY", "AWS_REGION"} {
 		c.env = append(c.env, name+"="+ts.Getenv(name))
 	}
 	switch args[0] {
@@ -82,7 +84,8 @@ func (c *smallCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	job := c.jobs[path.Base(r.URL.Path)]
 	status, answer := http.StatusOK, any(job)
 	fail := func(code int, reason string) {
-		status, answer = code, map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": code, "message": reason}
+		status, answer = code, map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason,
+			"code": code, "message": reason}
 	}
 	switch {
 	case c.denied:

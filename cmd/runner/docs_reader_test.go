@@ -62,7 +62,8 @@ func (r *reader) follow(b *block) {
 			continue
 		}
 		if s.got = timeless(got); !*update {
-			r.t.Errorf("line %d: the document is not up to date: run this test with -update\n$ %s\ngot\n%s\nwant\n%s", s.line, s.command, s.got, s.want)
+			r.t.Errorf("line %d: the document is not up to date: run this test with -update\n$ %s\ngot\n%s\nwant\n%s", s.line,
+				s.command, s.got, s.want)
 		}
 	}
 }
@@ -71,7 +72,8 @@ func (r *reader) follow(b *block) {
 // and its exit code.
 func (r *reader) run(command string) (out, code string) {
 	at := filepath.Join(r.t.TempDir(), "at")
-	script := "if [ -e \"$HOME/variables\" ]; then . \"$HOME/variables\"; fi\n" + command + "\ncode=$?\npwd >\"" + at + "\"\nexit $code\n"
+	script := "if [ -e \"$HOME/variables\" ]; then . \"$HOME/variables\"; fi\n" + command + "\ncode=$?\npwd >\"" + at +
+		"\"\nexit $code\n"
 	cmd := exec.CommandContext(r.t.Context(), "bash", "-c", script)
 	cmd.Dir, cmd.Env = r.dir, r.env
 	var printed bytes.Buffer

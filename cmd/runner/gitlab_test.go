@@ -50,7 +50,8 @@ func gitlab(ts *testscript.TestScript, _ bool, args []string) {
 	case "note":
 		l.server.AddNote(gitlabtest.Note{Author: gitlabtest.Bot, Body: args[1]})
 	case "status":
-		l.server.AddStatus(gitlabtest.Status{Pipeline: gitlabtest.Pipeline, Author: gitlabtest.Bot, Name: args[1], State: args[2]})
+		l.server.AddStatus(gitlabtest.Status{Pipeline: gitlabtest.Pipeline, Author: gitlabtest.Bot, Name: args[1],
+			State: args[2]})
 	case "label":
 		l.server.SetLabels(args[1:]...)
 	case "job", "child":
@@ -80,9 +81,11 @@ func (l *lab) start(ts *testscript.TestScript) {
 		}
 	})
 	for name, value := range map[string]string{
-		"CI_API_V4_URL": s.URL + "/api/v4", "CI_PROJECT_ID": strconv.Itoa(gitlabtest.Project), "CI_PIPELINE_ID": strconv.Itoa(gitlabtest.Pipeline),
+		"CI_API_V4_URL": s.URL + "/api/v4", "CI_PROJECT_ID": strconv.Itoa(gitlabtest.Project),
+		"CI_PIPELINE_ID":              strconv.Itoa(gitlabtest.Pipeline),
 		"CI_MERGE_REQUEST_PROJECT_ID": strconv.Itoa(gitlabtest.Project), "CI_MERGE_REQUEST_IID": strconv.Itoa(gitlabtest.IID),
-		"CI_COMMIT_SHA": gitlabtest.SHA, "CI_JOB_URL": "https://gitlab.test/jobs/1", "CI_JOB_TOKEN": "job" + canaryToken, "PRCHECK_GITLAB_TOKEN": canaryToken,
+		"CI_COMMIT_SHA": gitlabtest.SHA, "CI_JOB_URL": "https://gitlab.test/jobs/1", "CI_JOB_TOKEN": "job" + canaryToken,
+		"PRCHECK_GITLAB_TOKEN": canaryToken,
 	} {
 		ts.Setenv(name, value)
 	}

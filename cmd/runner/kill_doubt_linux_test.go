@@ -38,7 +38,8 @@ func TestKilledInDoubt(t *testing.T) {
 		t.Skip("takes some seconds")
 	}
 	s := newSite(t, 2*len(kinds), func(task, dir string, i int) []string {
-		return []string{task, "doubt", filepath.Join(dir, fmt.Sprint(i, ".lock")), kinds[i%len(kinds)].name, "{base_sha}", "{head_sha}"}
+		return []string{task, "doubt", filepath.Join(dir, fmt.Sprint(i, ".lock")), kinds[i%len(kinds)].name, "{base_sha}",
+			"{head_sha}"}
 	})
 	for i := range s.plan.Tasks {
 		task := &s.plan.Tasks[i]

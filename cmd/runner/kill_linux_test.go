@@ -36,7 +36,8 @@ func newSite(t *testing.T, n int, argv func(task, dir string, i int) []string) *
 	dir := t.TempDir()
 	s := &site{dir: dir, runner: script.Program(t, "runner")}
 	settings := filepath.Join(dir, "prcheck.yaml")
-	if err := os.WriteFile(settings, []byte("version: 1\nexec: {argv: [unused], env: {GORACE: atexit_sleep_ms=0}}\n"), 0o600); err != nil {
+	if err := os.WriteFile(settings, []byte("version: 1\nexec: {argv: [unused], env: {GORACE: atexit_sleep_ms=0}}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	read, err := source.ReadSettings(settings)
@@ -49,7 +50,8 @@ func newSite(t *testing.T, n int, argv func(task, dir string, i int) []string) *
 	for i := range n {
 		id := fmt.Sprintf("price-tags/%d", i)
 		d.Tasks = append(d.Tasks, id)
-		s.plan.Tasks = append(s.plan.Tasks, plan.Task{ID: id, Integration: d.Name, Argv: argv(prog, dir, i), Timeout: "1m0s", Inputs: "sha256:0"})
+		s.plan.Tasks = append(s.plan.Tasks, plan.Task{ID: id, Integration: d.Name, Argv: argv(prog, dir, i), Timeout: "1m0s",
+			Inputs: "sha256:0"})
 	}
 	s.plan.Integrations = []plan.Decision{d}
 	s.write(t)
@@ -60,7 +62,8 @@ func newSite(t *testing.T, n int, argv func(task, dir string, i int) []string) *
 func (s *site) write(t *testing.T) {
 	t.Helper()
 	var raw bytes.Buffer
-	if err := errors.Join(s.plan.Seal(), plan.Write(&raw, s.plan), os.WriteFile(filepath.Join(s.dir, "plan.json"), raw.Bytes(), 0o600)); err != nil {
+	if err := errors.Join(s.plan.Seal(), plan.Write(&raw, s.plan), os.WriteFile(filepath.Join(s.dir, "plan.json"),
+		raw.Bytes(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -85,7 +88,9 @@ func (s *site) side(t *testing.T, name string) plan.Side {
 // start starts the runner; what it says is for when it fails.
 func (s *site) start(t *testing.T, flags ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), s.runner, append([]string{"run", "--plan", "plan.json", "--out", "results.json", "--jobs", "4", "--progress", "none"}, flags...)...)
+	cmd := exec.CommandContext(t.Context(), s.runner,
+		append([]string{"run", "--plan", "plan.json", "--out", "results.json", "--jobs", "4", "--progress", "none"},
+			flags...)...)
 	var said bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, append([]string{"GORACE=atexit_sleep_ms=0"}, s.env...), &said, &said
 	// What is killed leaves nobody who reads; a process that survived would.

@@ -25,7 +25,8 @@ func TestKilledLeavesNoSecret(t *testing.T) {
 	})
 	temp := filepath.Join(s.dir, "tmp")
 	s.env = []string{"TMPDIR=" + temp, "DB_PASSWORD=" + secret}
-	s.configure(t, "version: 1\nexec: {argv: [unused], config: 'password={env.DB_PASSWORD}', env: {GORACE: atexit_sleep_ms=0}}\n")
+	s.configure(t,
+		"version: 1\nexec: {argv: [unused], config: 'password={env.DB_PASSWORD}', env: {GORACE: atexit_sleep_ms=0}}\n")
 	if err := os.Mkdir(temp, 0o700); err != nil {
 		t.Fatal(err)
 	}

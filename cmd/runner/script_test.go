@@ -54,7 +54,8 @@ func TestScripts(t *testing.T) {
 // looked FILE gives the results of a file effects: none of the tasks announces any.
 func looked(ts *testscript.TestScript, _ bool, args []string) {
 	file := ts.MkAbs(args[0])
-	text := strings.ReplaceAll(ts.ReadFile(args[0]), `"status": "passed",`, `"status": "passed", "effects": {"items": []},`)
+	text := strings.ReplaceAll(ts.ReadFile(args[0]), `"status": "passed",`,
+		`"status": "passed", "effects": {"items": []},`)
 	ts.Check(os.WriteFile(file, []byte(text), 0o600))
 }
 
@@ -136,7 +137,8 @@ func cut(ts *testscript.TestScript, _ bool, args []string) {
 // pipeline names them.
 func pipeline(ts *testscript.TestScript, _ bool, args []string) {
 	base, head := strings.TrimSpace(ts.ReadFile(args[0])), strings.TrimSpace(ts.ReadFile(args[1]))
-	ts.Check(ts.Exec("runner", append([]string{"precheck", "--base", "git:" + base, "--head", "git:" + head}, args[2:]...)...))
+	ts.Check(ts.Exec("runner", append([]string{"precheck", "--base", "git:" + base, "--head", "git:" + head},
+		args[2:]...)...))
 }
 
 // bucket FAULT starts an S3 server with the empty bucket "memory" and a fault: none, it

@@ -24,7 +24,8 @@ import (
 // On a terminal the running tasks are drawn, and after ctrl-C only the report is left.
 func TestTerminal(t *testing.T) {
 	dir := t.TempDir()
-	settings := "version: 1\nexec: {argv: [" + script.Program(t, "task") + ", hang, " + filepath.Join(dir, "started") + "]}\n"
+	settings := "version: 1\nexec: {argv: [" + script.Program(t, "task") + ", hang, " + filepath.Join(dir, "started") +
+		"]}\n"
 	if err := os.WriteFile(filepath.Join(dir, "prcheck.yaml"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,8 @@ func TestTerminal(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, script.Program(t, "runner"), "precheck", "--base", shop+"/base.json", "--head", shop+"/head.json", "--jobs", "2")
+	cmd := exec.CommandContext(ctx, script.Program(t, "runner"), "precheck", "--base", shop+"/base.json", "--head",
+		shop+"/head.json", "--jobs", "2")
 	var report bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Env = dir, &report, []string{"TERM=xterm", "GORACE=atexit_sleep_ms=0"}
 	ours, theirs, err := pty.Open()
@@ -53,7 +55,8 @@ func TestTerminal(t *testing.T) {
 	theirs.Close()
 
 	drawn := reading(t, ours, func(all string) bool {
-		return strings.Contains(all, "  price-tags  ") && strings.Contains(all, "  supplier-orders  ") && strings.Contains(all, "]  0/4  ")
+		return strings.Contains(all, "  price-tags  ") && strings.Contains(all, "  supplier-orders  ") &&
+			strings.Contains(all, "]  0/4  ")
 	})
 	if _, err := ours.WriteString("\x03"); err != nil {
 		t.Fatal(err)

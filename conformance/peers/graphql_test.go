@@ -21,7 +21,8 @@ import (
 	"github.com/app-sre/prcheck/qontract/server"
 )
 
-var address = flag.String("server", "", "http://HOST:PORT of a running qontract-server that has loaded the bundles of the lines: it is asked as well, and must give the recorded answers")
+var address = flag.String("server", "",
+	"http://HOST:PORT of a running qontract-server that has loaded the bundles of the lines: it is asked as well, and must give the recorded answers")
 
 // Filters are answered as the real server does.
 func TestGraphQLFilters(t *testing.T) { shared.Judge(t, "graphql-filters", newServed(t).same) }
@@ -107,7 +108,9 @@ func (s *served) same(t *testing.T, l shared.Answer) (bool, string) {
 }
 
 // client waits a bounded time, and follows no redirect.
-var client = http.Client{Timeout: 2 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+var client = http.Client{Timeout: 2 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error {
+	return http.ErrUseLastResponse
+}}
 
 // post sends an input as it is, since a server leaves out members that it does not know.
 func post(t *testing.T, at string, input []byte) (status int, body string) {
@@ -132,7 +135,8 @@ func post(t *testing.T, at string, input []byte) (status int, body string) {
 // A running server that gives another answer than the recorded one fails the line, by status or by body. Stack traces
 // do not count.
 func TestRunningServer(t *testing.T) {
-	b, err := bundle.Parse([]byte(`{"data":{},"resources":{},"graphql":[{"name":"Query","fields":[{"name":"a","type":"string"}]}]}`), nil)
+	b, err := bundle.Parse(
+		[]byte(`{"data":{},"resources":{},"graphql":[{"name":"Query","fields":[{"name":"a","type":"string"}]}]}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,8 +45,9 @@ func (m maker) schedule() string {
 		}
 		return m.some(1, 3, ",", func() string { return m.scheduleItem(from, to, names) })
 	}
-	return fmt.Sprintf("%s %s %s %s %s", field(0, 59), field(0, 23), m.orLast(field(1, 31)), field(1, 12, "jan", "feb", "mar",
-		"oct", "DEC"),
+	return fmt.Sprintf("%s %s %s %s %s", field(0, 59), field(0, 23), m.orLast(field(1, 31)),
+		field(1, 12, "jan", "feb", "mar",
+			"oct", "DEC"),
 		field(0, 6, "sun", "mon", "tue", "sat", "Fri"))
 }
 

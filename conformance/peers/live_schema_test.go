@@ -87,7 +87,8 @@ func (m maker) keyword(into map[string]any, depth int) {
 }
 
 func (m maker) pattern() string {
-	return one(m, "^a", "b$", "[ab]", "^[a-c]+$", "", "^.$", `\d`, "a|é", "^$", "a{2}", "(a)(b)?", `^\w+$`, `\W`, `\s`, `^\S*$`, `[^a]`,
+	return one(m, "^a", "b$", "[ab]", "^[a-c]+$", "", "^.$", `\d`, "a|é", "^$", "a{2}", "(a)(b)?", `^\w+$`, `\W`, `\s`,
+		`^\S*$`, `[^a]`,
 		`^a(?!b)`, `\bab`, "(?i)AB", "^(a|b)*$", `\.`, `^[\w-]+$`, `\Aa`, `b\Z`)
 }
 

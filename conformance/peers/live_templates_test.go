@@ -63,7 +63,8 @@ func (m maker) templateInput() any {
 }
 
 func (m maker) parameterValue() string {
-	return one(m, "", "x", "3", "-1", "1.50", "1e3", "9007199254740993", "true", "null", `{"a": 1}`, `{"a": "${A}"}`, `[1,`,
+	return one(m, "", "x", "3", "-1", "1.50", "1e3", "9007199254740993", "true", "null", `{"a": 1}`, `{"a": "${A}"}`,
+		`[1,`,
 		"[1, 2.0]", `"q"`, "a b", "${B}", "$A", "${{N}}", "é", "01", " 1", "v1", "Route", "{}")
 }
 
@@ -77,7 +78,8 @@ func (m maker) filled() string {
 }
 
 func (m maker) object() map[string]any {
-	out := map[string]any{"apiVersion": one(m, "v1", "v1", "apps/v1", "route.openshift.io/v1", "${A}", "extensions/v1beta1"),
+	out := map[string]any{"apiVersion": one(m, "v1", "v1", "apps/v1", "route.openshift.io/v1", "${A}",
+		"extensions/v1beta1"),
 		"kind": one(m, "Route", "Service", "DeploymentConfig", "Template", "List", "ImageStream", "Role", "User", "Project",
 			"SecurityContextConstraints", "BuildConfig", "${A}", "Deployment")}
 	if m.isOften(4) {

@@ -15,10 +15,12 @@ import (
 )
 
 // engines are the packages that prcheck wrote in place of other programs, as patterns of folders.
-var engines = []string{"qontract/gql", "qontract/server", "qontract/bundler", "qontract/validator", "schemafilter", "natives/template", "integration/sharding", "qontract/jsonpath", "natives/saas/schedule"}
+var engines = []string{"qontract/gql", "qontract/server", "qontract/bundler", "qontract/validator", "schemafilter",
+	"natives/template", "integration/sharding", "qontract/jsonpath", "natives/saas/schedule"}
 
 // ours are files of engines that hold no answer of another program: inputs, and our own words.
-var ours = []string{"qontract/gql/testdata/small.json", "qontract/gql/testdata/library.json", "qontract/gql/testdata/judged.json", "qontract/validator/testdata/tree.txtar"}
+var ours = []string{"qontract/gql/testdata/small.json", "qontract/gql/testdata/library.json",
+	"qontract/gql/testdata/judged.json", "qontract/validator/testdata/tree.txtar"}
 
 // Every file of an engine with expectations was recorded from another program, and nobody has written into it since: the table
 // has its digest. No engine has a test that rewrites one.

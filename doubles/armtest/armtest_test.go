@@ -18,7 +18,8 @@ const (
 )
 
 var versions = map[string]string{
-	"cache": "2024-05-01", "network": "2024-03-01", "vault": "2024-02-01", "compute": "2024-04-01", "storage": "2024-01-01",
+	"cache": "2024-05-01", "network": "2024-03-01", "vault": "2024-02-01", "compute": "2024-04-01",
+	"storage": "2024-01-01",
 }
 
 // A world is a service with a clock that a test moves.

@@ -65,8 +65,10 @@ func New() *Server { return &Server{objects: map[string]object{}, page: 1000} }
 // ignore the settings of the user.
 func (s *Server) Environ() map[string]string {
 	return map[string]string{
-		"AWS_ENDPOINT_URL": s.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "sesame-open",
-		"AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent", "AWS_PROFILE": "", "AWS_SESSION_TOKEN": "",
+		"AWS_ENDPOINT_URL": s.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+		"AWS_SECRET_ACCESS_KEY": "sesame-open",
+		"AWS_CONFIG_FILE":       "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent", "AWS_PROFILE": "",
+		"AWS_SESSION_TOKEN":         "",
 		"AWS_EC2_METADATA_DISABLED": "true", "AWS_MAX_ATTEMPTS": "1", "AWS_ENDPOINT_URL_S3": "",
 	}
 }
@@ -167,7 +169,8 @@ type answer struct {
 func (a answer) send(w http.ResponseWriter, r *http.Request, cut bool) {
 	body := a.object.body
 	if a.code != "" {
-		body = fmt.Appendf(nil, "<Error><Code>%s</Code><Message>%s</Message></Error>", strings.ReplaceAll(a.code, " ", ""), a.code)
+		body = fmt.Appendf(nil, "<Error><Code>%s</Code><Message>%s</Message></Error>", strings.ReplaceAll(a.code, " ", ""),
+			a.code)
 	}
 	h := w.Header()
 	if a.object.etag != "" {
@@ -254,7 +257,8 @@ func (s *Server) list(r *http.Request) answer {
 		}
 		o := s.objects[key]
 		last = key
-		out.Contents = append(out.Contents, content{encode(key), o.etag, len(o.body), o.written.UTC().Format("2006-01-02T15:04:05.000Z")})
+		out.Contents = append(out.Contents,
+			content{encode(key), o.etag, len(o.body), o.written.UTC().Format("2006-01-02T15:04:05.000Z")})
 	}
 	raw, err := xml.Marshal(out)
 	if err != nil {

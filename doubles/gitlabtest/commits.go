@@ -95,9 +95,11 @@ func (r *Repository) startOf(in *commitRequest) (commit, *refusal) {
 	case in.StartBranch != "" && r.git.head(in.StartBranch) == "":
 		return commit{}, refuse(http.StatusBadRequest, "You can only create or edit files when you are on a branch")
 	case in.isOtherBranch && r.git.head(in.Branch) != "" && !in.Force:
-		return commit{}, refuse(http.StatusBadRequest, "A branch called '%s' already exists. Switch to that branch in order to make changes", in.Branch)
+		return commit{}, refuse(http.StatusBadRequest, "A branch called '%s' already exists. Switch to that branch in "+
+			"order to make changes", in.Branch)
 	case in.isOtherBranch && !isBranchName(in.Branch):
-		return commit{}, refuse(http.StatusBadRequest, "Something went wrong when we tried to create '%s' for you: Branch name is invalid", in.Branch)
+		return commit{}, refuse(http.StatusBadRequest, "Something went wrong when we tried to create '%s' for you: Branch "+
+			"name is invalid", in.Branch)
 	}
 	c, ok := r.git.resolve(cmp.Or(in.StartSHA, in.StartBranch))
 	if !ok {

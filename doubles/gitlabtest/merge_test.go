@@ -59,7 +59,8 @@ func TestMergeAsGit(t *testing.T) {
 			t.Errorf("the base is %s, want %s", base, start)
 		}
 		for _, path := range w.Changed(start, ours) {
-			if got, want := w.git.lastCommit(ours, path), strings.TrimSpace(w.Git(t, "log", "-1", "--format=%H", "main", "--", path)); got != want {
+			if got, want := w.git.lastCommit(ours, path),
+				strings.TrimSpace(w.Git(t, "log", "-1", "--format=%H", "main", "--", path)); got != want {
 				t.Errorf("%s changed with %s, want %s", path, got, want)
 			}
 		}
@@ -70,10 +71,12 @@ func TestMergeAsGit(t *testing.T) {
 		clear[v]++
 		out, err := w.git.git("merge-tree", "--write-tree", "--no-messages", ours, theirs)
 		if want := strings.TrimSpace(out); (err == nil) != (v == clean) || v == clean && got != want {
-			t.Errorf("got the tree %q, git merges %s, %v\n%s\n%s", got, want, err, w.Git(t, "diff", "-U1", start, ours), w.Git(t, "diff", "-U1", start, theirs))
+			t.Errorf("got the tree %q, git merges %s, %v\n%s\n%s", got, want, err, w.Git(t, "diff", "-U1", start, ours),
+				w.Git(t, "diff", "-U1", start, theirs))
 		}
 		if v == clean && random.IntN(2) == 0 {
-			if err := w.Merge(w.Open(t, MergeRequest{Title: branch, Source: branch, Target: DefaultBranch, By: Jane}), Jane); err != nil {
+			if err := w.Merge(w.Open(t, MergeRequest{Title: branch, Source: branch, Target: DefaultBranch, By: Jane}),
+				Jane); err != nil {
 				t.Error(err)
 			}
 		}

@@ -80,7 +80,8 @@ func (s *Server) text(a *answer, r *http.Request) (string, bool) {
 		return "", false
 	}
 	if n := utf8.RuneCountInString(*in.Body); n > maxBody {
-		a.json(http.StatusBadRequest, map[string]any{"message": map[string]any{"note": []string{fmt.Sprintf("is too long (%d characters)", n)}}})
+		a.json(http.StatusBadRequest,
+			map[string]any{"message": map[string]any{"note": []string{fmt.Sprintf("is too long (%d characters)", n)}}})
 		return "", false
 	}
 	return strings.TrimSpace(*in.Body), true

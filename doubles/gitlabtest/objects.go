@@ -48,8 +48,10 @@ type object struct {
 // newStore makes a bare repository with the branch main as its default.
 func newStore(dir string) (*store, error) {
 	s := &store{
-		dir: dir, known: map[string]object{}, commits: map[string]commit{}, trees: map[string][]entry{}, depths: map[string]int{},
-		texts: map[[3]string]text{}, edits: map[[2]string][]difference{}, answers: map[string]string{}, refs: map[string]string{}, folders: map[string]int{}, unpointed: map[string]bool{},
+		dir: dir, known: map[string]object{}, commits: map[string]commit{}, trees: map[string][]entry{},
+		depths: map[string]int{},
+		texts:  map[[3]string]text{}, edits: map[[2]string][]difference{}, answers: map[string]string{},
+		refs: map[string]string{}, folders: map[string]int{}, unpointed: map[string]bool{},
 		onMain: map[string]bool{}, changes: map[string]string{},
 	}
 	if _, err := s.git("init", "--quiet", "--bare", "--initial-branch="+DefaultBranch, dir); err != nil {

@@ -43,7 +43,8 @@ func (s *Server) setStatus(a *answer, r *http.Request, sha string) {
 	for _, text := range []string{in.Name, in.Description, in.TargetURL} {
 		if utf8.RuneCountInString(text) > maxField {
 			s.report("a status has a text of more than %d characters", maxField)
-			a.json(http.StatusBadRequest, map[string]any{"message": map[string]any{"name": []string{"is too long (maximum is 255 characters)"}}})
+			a.json(http.StatusBadRequest,
+				map[string]any{"message": map[string]any{"name": []string{"is too long (maximum is 255 characters)"}}})
 			return
 		}
 	}
@@ -60,7 +61,8 @@ func (s *Server) setStatus(a *answer, r *http.Request, sha string) {
 			s.statuses[i].superseded = true
 		}
 	}
-	made := Status{ID: s.next(), Pipeline: in.PipelineID, Author: Bot, Name: in.Name, State: in.State, Description: in.Description, TargetURL: in.TargetURL}
+	made := Status{ID: s.next(), Pipeline: in.PipelineID, Author: Bot, Name: in.Name, State: in.State,
+		Description: in.Description, TargetURL: in.TargetURL}
 	s.statuses = append(s.statuses, made)
 	a.json(http.StatusCreated, made.shape())
 }

@@ -62,7 +62,8 @@ func readMove(body []byte) (was, is, ref string, ok bool) {
 	line, _, _ := strings.Cut(string(body[4:size]), "\x00")
 	parts := strings.Split(strings.TrimSuffix(line, "\n"), " ")
 	const empty = 32 // bytes of a pack without objects
-	if rest := len(body) - int(size) - 4; len(parts) != 3 || rest != 0 && rest != empty || !strings.HasPrefix(parts[2], heads) {
+	if rest := len(body) - int(size) - 4; len(parts) != 3 || rest != 0 && rest != empty ||
+		!strings.HasPrefix(parts[2], heads) {
 		return "", "", "", false
 	}
 	return parts[0], parts[1], parts[2], true

@@ -16,12 +16,14 @@ func (r *Repository) rebase(m *mergeRequest) *refusal {
 		}
 		// A commit of what we have, beside the commit: git merges both as of their parent.
 		have, _ := r.git.commit(on)
-		beside := r.git.writeCommit(commit{tree: have.tree, parents: c.parents, name: c.name, email: c.email, when: c.when, message: "beside"})
+		beside := r.git.writeCommit(commit{tree: have.tree, parents: c.parents, name: c.name, email: c.email, when: c.when,
+			message: "beside"})
 		tree, ok := r.git.merge(beside, c.id)
 		if !ok {
 			return nil // GitLab answers 202, and notes in the merge request that it could not
 		}
-		on = r.git.writeCommit(commit{tree: tree, parents: []string{on}, name: c.name, email: c.email, when: r.tick(), message: c.message})
+		on = r.git.writeCommit(commit{tree: tree, parents: []string{on}, name: c.name, email: c.email, when: r.tick(),
+			message: c.message})
 	}
 	r.git.point(heads+m.Source, on)
 	return nil

@@ -62,7 +62,8 @@ func NewRepository(t testing.TB, files map[string]string) *Repository {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Repository{git: git, from: map[string][]*mergeRequest{}, pipelines: map[string]string{}, clock: time.Date(2026, 1, 19, 8, 0, 0, 0, time.UTC)}
+	r := &Repository{git: git, from: map[string][]*mergeRequest{}, pipelines: map[string]string{},
+		clock: time.Date(2026, 1, 19, 8, 0, 0, 0, time.UTC)}
 	if _, err := r.Commit(Change{By: Jane, Branch: DefaultBranch, Message: "begin", Files: files}); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,8 @@ func (r *Repository) commit(by Person, message, tree string, parents ...string) 
 	if tree == "" {
 		tree = r.git.write("tree", nil)
 	}
-	return r.git.writeCommit(commit{tree: tree, parents: parents, name: by.Name, email: by.Email, when: r.tick(), message: message})
+	return r.git.writeCommit(commit{tree: tree, parents: parents, name: by.Name, email: by.Email, when: r.tick(),
+		message: message})
 }
 
 // tick returns the time of the server, which goes on by a second.

@@ -66,7 +66,8 @@ func (w world) person(branch, path, text string) string {
 func (w world) promote(text string) {
 	w.t.Helper()
 	w.push(text)
-	if code, got := w.ask("POST", "/merge_requests", `{"title":"promote","source_branch":"p","target_branch":"main"}`); code != http.StatusCreated {
+	if code, got := w.ask("POST", "/merge_requests",
+		`{"title":"promote","source_branch":"p","target_branch":"main"}`); code != http.StatusCreated {
 		w.t.Fatal(code, got)
 	}
 }
@@ -87,15 +88,21 @@ func TestCommitIsRefused(t *testing.T) {
 	w.person(DefaultBranch, "data/a.yml", "a: 2\nb: 1\nc: 1\n")
 	update := `"actions":[{"action":"update","file_path":"data/a.yml","content":"x"`
 	for name, c := range map[string]struct{ body, want string }{
-		"no message":           {`{"branch":"p"}`, "commit_message is missing"},
-		"two starts":           {`{"branch":"p","commit_message":"m","start_branch":"main","start_sha":"` + first + `"}`, "both"},
-		"branch is there":      {`{"branch":"other","commit_message":"m","start_branch":"main"}`, "already exists"},
-		"no branch":            {`{"branch":"p","commit_message":"m"}`, "when you are on a branch"},
-		"no such start":        {`{"branch":"p","commit_message":"m","start_sha":"` + strings.Repeat("0", 40) + `"}`, "Cannot find"},
-		"short start":          {`{"branch":"p","commit_message":"m","start_sha":"abc"}`, "Invalid start_sha"},
-		"main":                 {`{"branch":"main","commit_message":"m"}`, "403"},
-		"file moved":           {`{"branch":"p","commit_message":"m","start_branch":"main",` + update + `,"last_commit_id":"` + first + `"}]}`, "has changed"},
-		"file moved, by a sha": {`{"branch":"p","commit_message":"m","start_sha":"` + first + `",` + update + `,"last_commit_id":"` + first + `"}]}`, "has changed"},
+		"no message": {`{"branch":"p"}`, "commit_message is missing"},
+		"two starts": {`{"branch":"p","commit_message":"m","start_branch":"main","start_sha":"` + first + `"}`,
+			"both"},
+		"branch is there": {`{"branch":"other","commit_message":"m","start_branch":"main"}`, "already exists"},
+		"no branch":       {`{"branch":"p","commit_message":"m"}`, "when you are on a branch"},
+		"no such start": {`{"branch":"p","commit_message":"m","start_sha":"` + strings.Repeat("0", 40) + `"}`,
+			"Cannot find"},
+		"short start": {`{"branch":"p","commit_message":"m","start_sha":"abc"}`, "Invalid start_sha"},
+		"main":        {`{"branch":"main","commit_message":"m"}`, "403"},
+		"file moved": {
+			`{"branch":"p","commit_message":"m","start_branch":"main",` + update + `,"last_commit_id":"` + first + `"}]}`,
+			"has changed"},
+		"file moved, by a sha": {
+			`{"branch":"p","commit_message":"m","start_sha":"` + first + `",` + update + `,"last_commit_id":"` + first + `"}]}`,
+			"has changed"},
 		"create what is there": {`{"branch":"p","commit_message":"m","start_branch":"main","actions":[{"action":"create","file_path":"data/a.yml","content":"x"}]}`, "already exists"},
 		"update what is not":   {`{"branch":"p","commit_message":"m","start_branch":"main","actions":[{"action":"update","file_path":"no.yml","content":"x"}]}`, "doesn't exist"},
 		"out of the folder":    {`{"branch":"p","commit_message":"m","start_branch":"main","actions":[{"action":"create","file_path":"../x","content":"x"}]}`, "invalid path"},
@@ -119,11 +126,13 @@ func TestCommitForces(t *testing.T) {
 	if got := w.Parents("p"); len(got) != 1 || got[0] != w.Head(DefaultBranch) || w.Head("p") == old {
 		t.Errorf("the forced commit is on %v, want main %s", got, w.Head(DefaultBranch))
 	}
-	if got := w.Git(t, "diff", "--stat=80", "main", "p"); !strings.Contains(got, "1 file changed, 1 insertion(+), 1 deletion(-)") {
+	if got := w.Git(t, "diff", "--stat=80", "main", "p"); !strings.Contains(got,
+		"1 file changed, 1 insertion(+), 1 deletion(-)") {
 		t.Errorf("git sees %s", got)
 	}
 	code, file := w.ask("GET", "/repository/files/"+url.PathEscape("data/a.yml")+"?ref=main", "")
-	if code != 200 || file["last_commit_id"] != w.Head(DefaultBranch) || file["blob_id"] != strings.TrimSpace(w.Git(t, "rev-parse", "main:data/a.yml")) {
+	if code != 200 || file["last_commit_id"] != w.Head(DefaultBranch) ||
+		file["blob_id"] != strings.TrimSpace(w.Git(t, "rev-parse", "main:data/a.yml")) {
 		t.Errorf("the file is %d %v", code, file)
 	}
 	if got := w.Git(t, "fsck", "--strict", "--full"); strings.Contains(got, "error") {
@@ -155,7 +164,8 @@ func TestMergeRequestConflicts(t *testing.T) {
 	w := newWorld(t, nil)
 	w.promote("a: 1\nb: 2\nc: 1\n")
 	w.person(DefaultBranch, "data/deep/b.yml", "x: 2\n")
-	if _, got := w.ask("GET", "/merge_requests/1", ""); got["has_conflicts"] != false || got["detailed_merge_status"] != mergeable {
+	if _, got := w.ask("GET", "/merge_requests/1", ""); got["has_conflicts"] != false ||
+		got["detailed_merge_status"] != mergeable {
 		t.Errorf("another file conflicts: %v", got)
 	}
 	w.person(DefaultBranch, "data/a.yml", "a: 1\nb: 3\nc: 1\n")
@@ -168,7 +178,8 @@ func TestMergeRequestConflicts(t *testing.T) {
 		t.Errorf("merging it answers %d", code)
 	}
 	w.push("a: 1\nb: 4\nc: 1\n")
-	if code, got := w.ask("PUT", "/merge_requests/1/merge", `{"sha":"`+w.Head("p")+`","should_remove_source_branch":false}`); code != 200 || got["state"] != merged {
+	if code, got := w.ask("PUT", "/merge_requests/1/merge",
+		`{"sha":"`+w.Head("p")+`","should_remove_source_branch":false}`); code != 200 || got["state"] != merged {
 		t.Errorf("merging answers %d %v", code, got)
 	}
 	if text, _ := w.File(DefaultBranch, "data/deep/b.yml"); text != "x: 2\n" {
@@ -193,10 +204,12 @@ func TestArming(t *testing.T) {
 	w.push("a: 1\nb: 3\nc: 1\n")
 	w.EndPipeline(w.Head("p"), "success")
 	_, got := w.ask("GET", "/merge_requests/1", "")
-	if got["merge_when_pipeline_succeeds"] != false || got["state"] != opened || got["detailed_merge_status"] != "not_approved" {
+	if got["merge_when_pipeline_succeeds"] != false || got["state"] != opened ||
+		got["detailed_merge_status"] != "not_approved" {
 		t.Errorf("a push left it armed, or approved: %v", got)
 	}
-	if code, _ := w.ask("POST", "/merge_requests/1/notes", `{"body":"/merge"}`); code != http.StatusAccepted || len(w.NotesOf(1)) != 0 {
+	if code, _ := w.ask("POST", "/merge_requests/1/notes", `{"body":"/merge"}`); code != http.StatusAccepted ||
+		len(w.NotesOf(1)) != 0 {
 		t.Errorf("the quick action answers %d", code)
 	}
 	if err := w.Approve(1, Jane); err != nil {
@@ -210,12 +223,14 @@ func TestArming(t *testing.T) {
 func TestMergeRequestStates(t *testing.T) {
 	w := newWorld(t, nil)
 	w.promote("a: 1\nb: 2\nc: 1\n")
-	if code, _ := w.ask("POST", "/merge_requests", `{"title":"again","source_branch":"p","target_branch":"main"}`); code != http.StatusConflict {
+	if code, _ := w.ask("POST", "/merge_requests",
+		`{"title":"again","source_branch":"p","target_branch":"main"}`); code != http.StatusConflict {
 		t.Errorf("a second one of the branch answers %d", code)
 	}
 	w.ask("PUT", "/merge_requests/1", `{"add_labels":"bot,auto","description":"{}"}`)
 	for query, want := range map[string]int{
-		"state=opened&source_branch=p": 1, "state=closed": 0, "search=promo&in=title": 1, "labels=bot,auto": 1, "labels=bot,x": 0, "source_branch=q": 0,
+		"state=opened&source_branch=p": 1, "state=closed": 0, "search=promo&in=title": 1, "labels=bot,auto": 1,
+		"labels=bot,x": 0, "source_branch=q": 0,
 	} {
 		_, raw := w.send("GET", "/merge_requests?per_page=100&"+query, "")
 		var list []map[string]any
@@ -245,7 +260,8 @@ func TestGitClients(t *testing.T) {
 	dir := t.TempDir()
 	remote := strings.Replace(w.url, "http://", "http://git:"+token+"@", 1) + "/" + ProjectPath + ".git"
 	w.Git(t, "clone", "--quiet", "--branch=p", remote, dir)
-	w.Git(t, "-C", dir, "-c", "user.name=Jane", "-c", "user.email=jane@people.test", "commit", "--quiet", "--allow-empty", "-m", "mine")
+	w.Git(t, "-C", dir, "-c", "user.name=Jane", "-c", "user.email=jane@people.test", "commit", "--quiet", "--allow-empty",
+		"-m", "mine")
 	w.Git(t, "-C", dir, "push", "--quiet", "origin", "p")
 	want := strings.TrimSpace(w.Git(t, "-C", dir, "rev-parse", "HEAD"))
 	if m := w.MergeRequests()[0]; m.Head != want || m.Pushes != 1 {
@@ -257,7 +273,8 @@ func TestGitClients(t *testing.T) {
 	if _, err := w.git.git("ls-remote", w.url+"/"+ProjectPath+".git"); err == nil {
 		t.Error("somebody without a token may read")
 	}
-	if _, raw := w.send("GET", "/merge_requests/1/commits?per_page=20", ""); strings.Count(string(raw), `"author_name"`) != 2 || !strings.Contains(string(raw), Jane.Email) {
+	if _, raw := w.send("GET", "/merge_requests/1/commits?per_page=20",
+		""); strings.Count(string(raw), `"author_name"`) != 2 || !strings.Contains(string(raw), Jane.Email) {
 		t.Errorf("its commits are %s", raw)
 	}
 }

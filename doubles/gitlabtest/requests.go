@@ -207,7 +207,8 @@ func (r *Repository) add(m MergeRequest) (*mergeRequest, *refusal) {
 		return nil, &refusal{400, map[string]any{"source_branch": []string{"does not exist"}}}
 	}
 	if old := r.openOf(m.Source, m.Target); old != nil {
-		return nil, &refusal{409, []string{"Another open merge request already exists for this source branch: !" + itoa(old.IID)}}
+		return nil, &refusal{409,
+			[]string{"Another open merge request already exists for this source branch: !" + itoa(old.IID)}}
 	}
 	m.IID, m.Head, m.State, m.Opened = len(r.requests)+1, head, opened, r.tick()
 	made := &mergeRequest{MergeRequest: m, start: target, target: target, updated: m.Opened}

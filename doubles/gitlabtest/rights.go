@@ -16,7 +16,8 @@ func (s *Server) self(a *answer) {
 		a.refuse(http.StatusNotFound, "Not Found")
 		return
 	}
-	token := map[string]any{"id": 1, "name": "prcheck", "scopes": s.Rights.Scopes, "active": true, "user_id": Bot, "expires_at": nil}
+	token := map[string]any{"id": 1, "name": "prcheck", "scopes": s.Rights.Scopes, "active": true, "user_id": Bot,
+		"expires_at": nil}
 	if s.Rights.Expires != "" {
 		token["expires_at"] = s.Rights.Expires
 	}

@@ -66,7 +66,8 @@ func (c commit) shape() map[string]any {
 	title, _, _ := strings.Cut(c.message, "\n")
 	when := c.when.Format(time.RFC3339)
 	return map[string]any{
-		"id": c.id, "short_id": c.id[:8], "title": title, "message": c.message, "parent_ids": append([]string{}, c.parents...),
+		"id": c.id, "short_id": c.id[:8], "title": title, "message": c.message,
+		"parent_ids":  append([]string{}, c.parents...),
 		"author_name": c.name, "author_email": c.email, "authored_date": when, "created_at": when,
 		"committer_name": c.name, "committer_email": c.email, "committed_date": when, "trailers": map[string]any{},
 	}
@@ -127,8 +128,10 @@ func (r *Repository) addBranch(s *Server, a *answer, req *http.Request) {
 
 // isBranchName reports whether git takes a name for a branch.
 func isBranchName(name string) bool {
-	return name != "" && !strings.ContainsAny(name, " ~^:?*[\\\x7f") && !strings.Contains(name, "..") && !strings.Contains(name, "//") &&
-		!strings.Contains(name, "@{") && strings.Trim(name, "/") == name && !strings.HasPrefix(name, "-") && !strings.HasSuffix(name, ".lock") && !strings.HasSuffix(name, ".") && !isID(name)
+	return name != "" && !strings.ContainsAny(name, " ~^:?*[\\\x7f") && !strings.Contains(name, "..") &&
+		!strings.Contains(name, "//") &&
+		!strings.Contains(name, "@{") && strings.Trim(name, "/") == name && !strings.HasPrefix(name, "-") &&
+		!strings.HasSuffix(name, ".lock") && !strings.HasSuffix(name, ".") && !isID(name)
 }
 
 func (r *Repository) removeBranch(a *answer, name string) {
@@ -166,7 +169,8 @@ func (r *Repository) showFile(s *Server, a *answer, req *http.Request, parts []s
 	}
 	last := r.git.lastCommit(c.id, path)
 	name := path[strings.LastIndex(path, "/")+1:]
-	for key, value := range map[string]string{"Blob-Id": at.id, "Commit-Id": c.id, "Last-Commit-Id": last, "File-Name": name, "File-Path": path, "Ref": ref, "Size": itoa(len(o.data))} {
+	for key, value := range map[string]string{"Blob-Id": at.id, "Commit-Id": c.id, "Last-Commit-Id": last,
+		"File-Name": name, "File-Path": path, "Ref": ref, "Size": itoa(len(o.data))} {
 		a.header.Set("X-Gitlab-"+key, value)
 	}
 	if isRaw {
@@ -175,8 +179,9 @@ func (r *Repository) showFile(s *Server, a *answer, req *http.Request, parts []s
 		return
 	}
 	a.json(http.StatusOK, map[string]any{
-		"file_name": name, "file_path": path, "size": len(o.data), "encoding": "base64", "content": base64.StdEncoding.EncodeToString(o.data),
-		"ref": ref, "blob_id": at.id, "commit_id": c.id, "last_commit_id": last, "execute_filemode": false,
+		"file_name": name, "file_path": path, "size": len(o.data), "encoding": "base64",
+		"content": base64.StdEncoding.EncodeToString(o.data),
+		"ref":     ref, "blob_id": at.id, "commit_id": c.id, "last_commit_id": last, "execute_filemode": false,
 	})
 }
 
@@ -236,7 +241,8 @@ func (r *Repository) compare(a *answer, req *http.Request) {
 		base = r.git.mergeBase(from.id, to.id)
 	}
 	a.json(http.StatusOK, map[string]any{
-		"commit": to.shape(), "commits": commits, "diffs": r.diffs(base, to.id), "compare_same_ref": from.id == to.id, "compare_timeout": false,
+		"commit": to.shape(), "commits": commits, "diffs": r.diffs(base, to.id), "compare_same_ref": from.id == to.id,
+		"compare_timeout": false,
 	})
 }
 

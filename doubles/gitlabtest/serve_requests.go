@@ -32,7 +32,8 @@ func (r *Repository) serveRequests(s *Server, a *answer, req *http.Request, part
 	switch what := req.Method + " " + strings.Join(parts[1:], "/"); what {
 	case "GET ":
 		shape := r.shape(m)
-		shape["diff_refs"] = map[string]any{"base_sha": r.git.mergeBase(r.git.head(m.Target), m.Head), "head_sha": m.Head, "start_sha": r.git.head(m.Target)}
+		shape["diff_refs"] = map[string]any{"base_sha": r.git.mergeBase(r.git.head(m.Target), m.Head), "head_sha": m.Head,
+			"start_sha": r.git.head(m.Target)}
 		shape["head_pipeline"] = r.pipelineShape(m.Head)
 		shape["rebase_in_progress"] = false
 		a.json(http.StatusOK, shape)
@@ -53,7 +54,8 @@ func (r *Repository) serveRequests(s *Server, a *answer, req *http.Request, part
 	case "GET commits":
 		paged(s, a, req, r.own(m), commit.shape)
 	case "GET diffs":
-		paged(s, a, req, r.diffs(r.git.mergeBase(r.git.head(m.Target), m.Head), m.Head), func(d map[string]any) map[string]any { return d })
+		paged(s, a, req, r.diffs(r.git.mergeBase(r.git.head(m.Target), m.Head), m.Head),
+			func(d map[string]any) map[string]any { return d })
 	case "GET pipelines":
 		pipelines := []map[string]any{}
 		if p := r.pipelineShape(m.Head); p != nil {
@@ -96,14 +98,22 @@ func (r *Repository) shape(m *mergeRequest) map[string]any {
 		old = "can_be_merged"
 	}
 	shape := map[string]any{
-		"id": 5000 + m.IID, "iid": m.IID, "project_id": Project, "title": m.Title, "description": m.Description, "state": m.State,
-		"source_branch": m.Source, "target_branch": m.Target, "sha": m.Head, "labels": append([]string{}, m.Labels...), "author": m.By.shape(),
-		"source_project_id": Project, "target_project_id": Project, "draft": status == "draft_status", "work_in_progress": status == "draft_status",
-		"merge_when_pipeline_succeeds": m.Armed, "merge_status": old, "detailed_merge_status": status, "has_conflicts": hasConflicts,
-		"merge_commit_sha": nil, "squash_commit_sha": nil, "merged_by": m.mergedBy.shape(), "merge_user": m.mergedBy.shape(), "closed_by": m.ClosedBy.shape(),
-		"created_at": m.Opened.Format(time.RFC3339), "updated_at": m.updated.Format(time.RFC3339), "merged_at": nil, "closed_at": nil,
-		"force_remove_source_branch": m.removeSource, "should_remove_source_branch": m.removeSource, "user_notes_count": len(m.notes),
-		"web_url": "https://gitlab.test/" + ProjectPath + "/-/merge_requests/" + itoa(m.IID), "blocking_discussions_resolved": true,
+		"id": 5000 + m.IID, "iid": m.IID, "project_id": Project, "title": m.Title, "description": m.Description,
+		"state":         m.State,
+		"source_branch": m.Source, "target_branch": m.Target, "sha": m.Head, "labels": append([]string{}, m.Labels...),
+		"author":            m.By.shape(),
+		"source_project_id": Project, "target_project_id": Project, "draft": status == "draft_status",
+		"work_in_progress":             status == "draft_status",
+		"merge_when_pipeline_succeeds": m.Armed, "merge_status": old, "detailed_merge_status": status,
+		"has_conflicts":    hasConflicts,
+		"merge_commit_sha": nil, "squash_commit_sha": nil, "merged_by": m.mergedBy.shape(), "merge_user": m.mergedBy.shape(),
+		"closed_by":  m.ClosedBy.shape(),
+		"created_at": m.Opened.Format(time.RFC3339), "updated_at": m.updated.Format(time.RFC3339), "merged_at": nil,
+		"closed_at":                  nil,
+		"force_remove_source_branch": m.removeSource, "should_remove_source_branch": m.removeSource,
+		"user_notes_count":              len(m.notes),
+		"web_url":                       "https://gitlab.test/" + ProjectPath + "/-/merge_requests/" + itoa(m.IID),
+		"blocking_discussions_resolved": true,
 	}
 	switch ended := m.Ended.Format(time.RFC3339); m.State {
 	case merged:
@@ -118,7 +128,8 @@ func (r *Repository) pipelineShape(sha string) map[string]any {
 	if r.pipelines[sha] == "" {
 		return nil
 	}
-	return map[string]any{"id": number("9" + itoa(len(sha))), "sha": sha, "ref": "refs/merge-requests/head", "status": r.pipelines[sha], "project_id": Project}
+	return map[string]any{"id": number("9" + itoa(len(sha))), "sha": sha, "ref": "refs/merge-requests/head",
+		"status": r.pipelines[sha], "project_id": Project}
 }
 
 func (r *Repository) approvalShape(m *mergeRequest) map[string]any {
@@ -140,21 +151,27 @@ func (r *Repository) listRequests(s *Server, a *answer, req *http.Request) {
 	var all []*mergeRequest
 	for _, m := range among {
 		fits := func(name, value string) bool { return !q.Has(name) || q.Get(name) == value }
-		hasLabels := !slices.ContainsFunc(labelsOf(q.Get("labels")), func(l string) bool { return !slices.Contains(m.Labels, l) })
+		hasLabels := !slices.ContainsFunc(labelsOf(q.Get("labels")), func(l string) bool {
+			return !slices.Contains(m.Labels, l)
+		})
 		text := strings.ToLower(q.Get("search"))
-		found := text == "" || strings.Contains(strings.ToLower(m.Title), text) || q.Get("in") != "title" && strings.Contains(strings.ToLower(m.Description), text)
-		if (q.Get("state") == "all" || fits("state", m.State)) && fits("source_branch", m.Source) && fits("target_branch", m.Target) && fits("author_id", itoa(m.By.ID)) && hasLabels && found {
+		found := text == "" || strings.Contains(strings.ToLower(m.Title), text) ||
+			q.Get("in") != "title" && strings.Contains(strings.ToLower(m.Description), text)
+		if (q.Get("state") == "all" || fits("state", m.State)) && fits("source_branch", m.Source) &&
+			fits("target_branch", m.Target) && fits("author_id", itoa(m.By.ID)) && hasLabels && found {
 			all = append(all, m)
 		}
 	}
-	if state := q.Get("state"); q.Has("state") && !slices.Contains([]string{opened, closed, merged, "locked", "all"}, state) {
+	if state := q.Get("state"); q.Has("state") && !slices.Contains([]string{opened, closed, merged, "locked", "all"},
+		state) {
 		a.json(http.StatusBadRequest, map[string]any{"error": "state does not have a valid value"})
 		return
 	}
 	if q.Get("sort") != "asc" { // the newest first is what GitLab does when nobody says
 		slices.Reverse(all)
 	}
-	paged(s, a, req, all, r.shape, "state", "source_branch", "target_branch", "labels", "search", "in", "author_id", "sort", "order_by", "scope", "with_merge_status_recheck", "with_labels_details")
+	paged(s, a, req, all, r.shape, "state", "source_branch", "target_branch", "labels", "search", "in", "author_id",
+		"sort", "order_by", "scope", "with_merge_status_recheck", "with_labels_details")
 }
 
 // A requestBody is the body of a request that makes or changes a merge request.
@@ -200,7 +217,9 @@ func (r *Repository) change(m *mergeRequest, in requestBody) {
 	if in.Labels != nil {
 		m.Labels = labelsOf(*in.Labels)
 	}
-	m.Labels = slices.DeleteFunc(append(m.Labels, labelsOf(in.AddLabels)...), func(l string) bool { return slices.Contains(labelsOf(in.RemoveLabels), l) })
+	m.Labels = slices.DeleteFunc(append(m.Labels, labelsOf(in.AddLabels)...), func(l string) bool {
+		return slices.Contains(labelsOf(in.RemoveLabels), l)
+	})
 	slices.Sort(m.Labels)
 	m.Labels = slices.Compact(m.Labels)
 	if in.RemoveSource != nil {
@@ -218,8 +237,10 @@ func (r *Repository) edit(s *Server, a *answer, req *http.Request, m *mergeReque
 	case in.StateEvent != "" && in.StateEvent != "close" && in.StateEvent != "reopen":
 		a.json(http.StatusBadRequest, map[string]any{"error": "state_event does not have a valid value"})
 		return
-	case in.StateEvent == "reopen" && (m.State != closed || r.openOf(m.Source, m.Target) != nil || r.git.head(m.Source) == ""):
-		a.json(http.StatusConflict, map[string]any{"message": []string{"Another open merge request already exists for this source branch"}})
+	case in.StateEvent == "reopen" && (m.State != closed || r.openOf(m.Source, m.Target) != nil ||
+		r.git.head(m.Source) == ""):
+		a.json(http.StatusConflict,
+			map[string]any{"message": []string{"Another open merge request already exists for this source branch"}})
 		return
 	case in.StateEvent == "reopen":
 		m.State, m.ClosedBy, r.open = opened, Person{}, append(r.open, m)
@@ -274,6 +295,7 @@ func (r *Repository) serveNotes(s *Server, a *answer, req *http.Request, m *merg
 	if len(m.notes) > before && m.notes[before].Body == "/merge" {
 		m.notes = m.notes[:before]
 		m.Armed = m.State == opened
-		a.json(http.StatusAccepted, map[string]any{"commands_changes": map[string]any{"merge": m.Head}, "summary": []string{"Scheduled to merge this merge request."}})
+		a.json(http.StatusAccepted, map[string]any{"commands_changes": map[string]any{"merge": m.Head},
+			"summary": []string{"Scheduled to merge this merge request."}})
 	}
 }

@@ -192,7 +192,8 @@ func (s *Server) answer(a *answer, r *http.Request) {
 		a.json(http.StatusOK, map[string]any{"id": Bot, "username": "project_7_bot", "name": "prcheck", "state": "active"})
 	case path == "/personal_access_tokens/self" && r.Method == http.MethodGet:
 		s.self(a)
-	case len(parts) == 2 && parts[0] == "projects" && (parts[1] == strconv.Itoa(Project) || parts[1] == ProjectPath) && r.Method == http.MethodGet:
+	case len(parts) == 2 && parts[0] == "projects" && (parts[1] == strconv.Itoa(Project) || parts[1] == ProjectPath) &&
+		r.Method == http.MethodGet:
 		s.aboutProject(a)
 	default:
 		s.project(a, r, parts)
@@ -216,7 +217,8 @@ func (s *Server) project(a *answer, r *http.Request, parts []string) {
 		s.allNotes(a, r, &s.notes, IID)
 	case strings.HasPrefix(rest, notes+"/"):
 		s.oneNote(a, r, &s.notes, IID, number(parts[len(parts)-1]))
-	case parts[2] == "repository" && len(parts) == 6 && parts[3] == "commits" && parts[5] == "statuses" && s.knows(parts[4]) && r.Method == http.MethodGet:
+	case parts[2] == "repository" && len(parts) == 6 && parts[3] == "commits" && parts[5] == "statuses" &&
+		s.knows(parts[4]) && r.Method == http.MethodGet:
 		s.listStatuses(a, r)
 	case parts[2] == "statuses" && r.Method == http.MethodPost:
 		s.setStatus(a, r, parts[len(parts)-1])

@@ -64,7 +64,8 @@ func (s *Server) Requests() int {
 }
 
 // level is what a client must ask for at each level of folders, and how many builds of a job.
-var level = regexp.MustCompile(`^jobs\[name,builds\[number,result,changeSet\[items\[commitId\]\]\](?:\{0,(\d+)\})?(?:,(jobs\[.*\]))?\]$`)
+var level = regexp.MustCompile(
+	`^jobs\[name,builds\[number,result,changeSet\[items\[commitId\]\]\](?:\{0,(\d+)\})?(?:,(jobs\[.*\]))?\]$`)
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -127,7 +128,8 @@ func (s *Server) folder(above string, depth, most int) map[string]any {
 func shapes(builds []Build, most int) []any {
 	out := []any{}
 	for _, b := range builds[:min(most, len(builds))] {
-		shape := map[string]any{"_class": "hudson.model.FreeStyleBuild", "number": b.Number, "result": nil, "changeSet": map[string]any{"_class": "hudson.plugins.git.GitChangeSetList", "items": []any{}}}
+		shape := map[string]any{"_class": "hudson.model.FreeStyleBuild", "number": b.Number, "result": nil,
+			"changeSet": map[string]any{"_class": "hudson.plugins.git.GitChangeSetList", "items": []any{}}}
 		if b.Result != "" {
 			shape["result"] = b.Result
 		}

@@ -77,7 +77,8 @@ func (r *Real) Finalize(t testing.TB, name string) {
 		return
 	}
 	dig(body, "spec")["finalizers"] = []any{}
-	if code, raw := r.Send(t, "admin", http.MethodPut, path+"/finalize", "application/json", string(encode(body))); code != http.StatusOK && code != http.StatusConflict && code != http.StatusNotFound {
+	if code, raw := r.Send(t, "admin", http.MethodPut, path+"/finalize", "application/json",
+		string(encode(body))); code != http.StatusOK && code != http.StatusConflict && code != http.StatusNotFound {
 		t.Fatalf("finalizing %s: %d %s", name, code, raw)
 	}
 }

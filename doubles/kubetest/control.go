@@ -146,7 +146,8 @@ func controllerOf(body map[string]any) map[string]any {
 
 func refTo(owner map[string]any) map[string]any {
 	m := mapOf(owner["metadata"])
-	return map[string]any{"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": m["name"], "uid": m["uid"], "controller": true, "blockOwnerDeletion": true}
+	return map[string]any{"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": m["name"], "uid": m["uid"],
+		"controller": true, "blockOwnerDeletion": true}
 }
 
 // change changes an object as the inside of a cluster does: without rules and managers.
@@ -166,7 +167,8 @@ func (s *Server) setStatus(path string, status map[string]any) {
 // spawn makes an object that an owner controls, next to it.
 func (s *Server) spawn(owner map[string]any, kind, name string, body map[string]any) string {
 	namespace := textOf(mapOf(owner["metadata"])["namespace"])
-	folder := map[string]string{"ReplicaSet": "/apis/apps/v1/namespaces/%s/replicasets/", "Pod": "/api/v1/namespaces/%s/pods/",
+	folder := map[string]string{"ReplicaSet": "/apis/apps/v1/namespaces/%s/replicasets/",
+		"Pod":                   "/api/v1/namespaces/%s/pods/",
 		"PersistentVolumeClaim": "/api/v1/namespaces/%s/persistentvolumeclaims/"}[kind]
 	at, _ := s.parse(fmt.Sprintf(folder, namespace) + name)
 	body["apiVersion"], body["kind"] = at.apiVersion, kind
@@ -235,7 +237,9 @@ func (s *Server) collect() {
 func (s *Server) finish(path string, uid any, finalizers []any) {
 	dependents := []string{}
 	for p, o := range s.objects {
-		if slices.ContainsFunc(listOf(mapOf(o.body["metadata"])["ownerReferences"]), func(r any) bool { return mapOf(r)["uid"] == uid }) {
+		if slices.ContainsFunc(listOf(mapOf(o.body["metadata"])["ownerReferences"]), func(r any) bool {
+			return mapOf(r)["uid"] == uid
+		}) {
 			dependents = append(dependents, p)
 		}
 	}
@@ -246,7 +250,9 @@ func (s *Server) finish(path string, uid any, finalizers []any) {
 		for _, p := range dependents {
 			s.change(p, func(body map[string]any) {
 				m := dig(body, "metadata")
-				m["ownerReferences"] = slices.DeleteFunc(listOf(m["ownerReferences"]), func(r any) bool { return mapOf(r)["uid"] == uid })
+				m["ownerReferences"] = slices.DeleteFunc(listOf(m["ownerReferences"]), func(r any) bool {
+					return mapOf(r)["uid"] == uid
+				})
 			})
 		}
 	} else if len(dependents) > 0 {

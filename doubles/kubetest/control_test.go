@@ -47,7 +47,8 @@ func told(s *Server, path string) string {
 		}
 	}
 	seen := status["observedGeneration"] == mapOf(o["metadata"])["generation"]
-	return fmt.Sprintf("%t %d %d %d%s", seen, number(status["replicas"]), number(status["updatedReplicas"]), number(status["readyReplicas"]), reason)
+	return fmt.Sprintf("%t %d %d %d%s", seen, number(status["replicas"]), number(status["updatedReplicas"]),
+		number(status["readyReplicas"]), reason)
 }
 
 // images returns the images of the pods of an object.
@@ -213,7 +214,9 @@ func TestStatefulSet(t *testing.T) {
 	}
 	write(t, s, cachePath, strings.Replace(cacheWith(`"replicas": 0, "serviceName": "x",`, "1Gi"), "i:1", "i:2", 1))
 	s.Settle()
-	claims := slices.DeleteFunc(s.Paths(), func(p string) bool { return !strings.Contains(p, "/persistentvolumeclaims/cache-cache-") })
+	claims := slices.DeleteFunc(s.Paths(), func(p string) bool {
+		return !strings.Contains(p, "/persistentvolumeclaims/cache-cache-")
+	})
 	if len(s.Pods(cachePath)) != 0 || len(claims) != 2 {
 		t.Errorf("left are %v", s.Paths())
 	}

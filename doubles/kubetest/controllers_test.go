@@ -70,7 +70,8 @@ func (c cluster) look(t *testing.T, path string) func() string {
 			return fmt.Sprint(code, " ", c.images(t))
 		}
 		status := mapOf(o["status"])
-		return fmt.Sprintf("%t %d/%d/%d %s", status["observedGeneration"] == mapOf(o["metadata"])["generation"], number(status["replicas"]),
+		return fmt.Sprintf("%t %d/%d/%d %s", status["observedGeneration"] == mapOf(o["metadata"])["generation"],
+			number(status["replicas"]),
 			number(status["updatedReplicas"]), number(status["readyReplicas"]), c.images(t))
 	}
 }
@@ -134,7 +135,8 @@ const stuckSet = "true 2/0/1 [bad:1 i:2]"
 
 // web2 is another Deployment with labels of its own.
 func web2(spec, image string) string {
-	return strings.NewReplacer(`"name": "web"`, `"name": "web2"`, `"app": "web"`, `"app": "web2"`).Replace(webWith(spec, small(image)))
+	return strings.NewReplacer(`"name": "web"`, `"name": "web2"`, `"app": "web"`,
+		`"app": "web2"`).Replace(webWith(spec, small(image)))
 }
 
 // The controllers in memory lead to the states of the real ones.
@@ -143,7 +145,8 @@ func TestControllers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := start(t)
 			c.fate.Store(int32(Crashing))
-			c.send(t, http.MethodPatch, inF+strict, apply, `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "f"}}`)
+			c.send(t, http.MethodPatch, inF+strict, apply,
+				`{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "f"}}`)
 			for _, m := range moves() {
 				kind, path := plain, m.path
 				if m.method == http.MethodPatch {

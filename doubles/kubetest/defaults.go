@@ -23,10 +23,12 @@ func setDefaults(kind string, body map[string]any) {
 	case "StatefulSet":
 		statefulSetDefaults(spec)
 	case "CronJob":
-		ifNone(spec, "concurrencyPolicy", "Allow", "suspend", false, "successfulJobsHistoryLimit", int64(3), "failedJobsHistoryLimit", int64(1))
+		ifNone(spec, "concurrencyPolicy", "Allow", "suspend", false, "successfulJobsHistoryLimit", int64(3),
+			"failedJobsHistoryLimit", int64(1))
 		templateDefaults(dig(dig(spec, "jobTemplate"), "spec"))
 	case "Job":
-		ifNone(spec, "parallelism", int64(1), "completions", int64(1), "backoffLimit", int64(6), "completionMode", "NonIndexed", "suspend", false, "podReplacementPolicy", "TerminatingOrFailed")
+		ifNone(spec, "parallelism", int64(1), "completions", int64(1), "backoffLimit", int64(6), "completionMode",
+			"NonIndexed", "suspend", false, "podReplacementPolicy", "TerminatingOrFailed")
 		templateDefaults(spec)
 	case "Pod":
 		podDefaults(spec)
@@ -85,7 +87,8 @@ func serviceDefaults(spec map[string]any) {
 func templateDefaults(spec map[string]any) { podDefaults(dig(dig(spec, "template"), "spec")) }
 
 func podDefaults(spec map[string]any) {
-	ifNone(spec, "restartPolicy", "Always", "dnsPolicy", "ClusterFirst", "schedulerName", "default-scheduler", "terminationGracePeriodSeconds", int64(30), "securityContext", map[string]any{})
+	ifNone(spec, "restartPolicy", "Always", "dnsPolicy", "ClusterFirst", "schedulerName", "default-scheduler",
+		"terminationGracePeriodSeconds", int64(30), "securityContext", map[string]any{})
 	ifNone(spec, "serviceAccountName", spec["serviceAccount"])
 	spec["serviceAccount"] = spec["serviceAccountName"] // its old name
 	if spec["serviceAccount"] == nil {
@@ -109,10 +112,12 @@ func podDefaults(spec map[string]any) {
 func containerDefaults(c map[string]any) {
 	policy := "IfNotPresent"
 	image := textOf(c["image"])
-	if _, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":"); !strings.Contains(image, "@") && (tag == "" || tag == "latest") {
+	if _, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":"); !strings.Contains(image, "@") &&
+		(tag == "" || tag == "latest") {
 		policy = "Always"
 	}
-	ifNone(c, "imagePullPolicy", policy, "terminationMessagePath", "/dev/termination-log", "terminationMessagePolicy", "File", "resources", map[string]any{})
+	ifNone(c, "imagePullPolicy", policy, "terminationMessagePath", "/dev/termination-log", "terminationMessagePolicy",
+		"File", "resources", map[string]any{})
 	for _, p := range listOf(c["ports"]) {
 		if port, ok := p.(map[string]any); ok {
 			ifNone(port, "protocol", "TCP")
@@ -125,7 +130,8 @@ func containerDefaults(c map[string]any) {
 	}
 	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
 		if probe, ok := c[name].(map[string]any); ok {
-			ifNone(probe, "timeoutSeconds", int64(1), "periodSeconds", int64(10), "successThreshold", int64(1), "failureThreshold", int64(3))
+			ifNone(probe, "timeoutSeconds", int64(1), "periodSeconds", int64(10), "successThreshold", int64(1),
+				"failureThreshold", int64(3))
 			if get, ok := probe["httpGet"].(map[string]any); ok {
 				ifNone(get, "path", "/", "scheme", "HTTP")
 			}

@@ -14,7 +14,8 @@ func (s *Server) doom(at place, dependents string) {
 		dig(body, "status")["phase"] = "Terminating"
 	}
 	finalizers := listOf(m["finalizers"])
-	if name := map[string]string{"Foreground": "foregroundDeletion", "Orphan": "orphan"}[dependents]; name != "" && !slices.Contains(finalizers, any(name)) {
+	if name := map[string]string{"Foreground": "foregroundDeletion", "Orphan": "orphan"}[dependents]; name != "" &&
+		!slices.Contains(finalizers, any(name)) {
 		finalizers = append(finalizers, name)
 	}
 	if at.kind != "Namespace" && at.kind != "Pod" && len(finalizers) == 0 {

@@ -187,7 +187,8 @@ func (s *Server) tellDeployment(path string) {
 		progress["status"], progress["reason"] = "False", "ProgressDeadlineExceeded"
 	}
 	available := map[string]any{"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable"}
-	if counts["availableReplicas"] >= wanted-share(mapOf(spec["strategy"], "rollingUpdate")["maxUnavailable"], wanted, false) {
+	if counts["availableReplicas"] >= wanted-share(mapOf(spec["strategy"], "rollingUpdate")["maxUnavailable"], wanted,
+		false) {
 		available["status"], available["reason"] = "True", "MinimumReplicasAvailable"
 	}
 	status["conditions"] = []any{available, progress}
@@ -203,14 +204,18 @@ func (s *Server) replicate(path string) {
 	wanted, living := number(mapOf(body["spec"])["replicas"]), s.living(path)
 	for range wanted - len(living) {
 		s.pods++
-		s.makePod(path, textOf(mapOf(body["metadata"])["name"])+"-p"+strconv.Itoa(s.pods), mapOf(body["spec"], "template"), nil)
+		s.makePod(path, textOf(mapOf(body["metadata"])["name"])+"-p"+strconv.Itoa(s.pods), mapOf(body["spec"], "template"),
+			nil)
 	}
-	slices.SortStableFunc(living, func(a, b string) int { return cmp.Compare(isReady(s.objects[a].body), isReady(s.objects[b].body)) })
+	slices.SortStableFunc(living, func(a, b string) int {
+		return cmp.Compare(isReady(s.objects[a].body), isReady(s.objects[b].body))
+	})
 	for _, pod := range living[:max(0, len(living)-wanted)] {
 		s.doomAt(pod, "Background")
 	}
 	living = s.living(path)
-	status := map[string]any{"replicas": int64(len(living)), "observedGeneration": mapOf(s.objects[path].body["metadata"])["generation"]}
+	status := map[string]any{"replicas": int64(len(living)),
+		"observedGeneration": mapOf(s.objects[path].body["metadata"])["generation"]}
 	maps.Copy(status, s.readyOf(living))
 	s.setStatus(path, status)
 }

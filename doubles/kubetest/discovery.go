@@ -39,7 +39,8 @@ func (s *Server) discover(w http.ResponseWriter, r *http.Request) bool {
 	isCore := path == "api" || strings.HasPrefix(path, "api/")
 	words := strings.Split(path, "/")
 	switch {
-	case r.Method != http.MethodGet || path != "api" && path != "apis" && !(len(words) == 2 && isCore) && !(len(words) == 3 && words[0] == "apis"):
+	case r.Method != http.MethodGet || path != "api" && path != "apis" && !(len(words) == 2 && isCore) &&
+		!(len(words) == 3 && words[0] == "apis"):
 		return false
 	case path != "api" && path != "apis":
 		group, version := "", words[len(words)-1]
@@ -51,7 +52,8 @@ func (s *Server) discover(w http.ResponseWriter, r *http.Request) bool {
 			http.Error(w, "404 page not found", http.StatusNotFound)
 			return true
 		}
-		_, _ = w.Write(encode(map[string]any{"kind": "APIResourceList", "groupVersion": strings.TrimPrefix(group+"/"+version, "/"), "resources": s.resources(plurals, false)}))
+		_, _ = w.Write(encode(map[string]any{"kind": "APIResourceList", "groupVersion": strings.TrimPrefix(group+"/"+version,
+			"/"), "resources": s.resources(plurals, false)}))
 	case s.Old && isCore:
 		_, _ = w.Write(encode(map[string]any{"kind": "APIVersions", "versions": []any{"v1"}}))
 	default:
@@ -69,7 +71,8 @@ func (s *Server) listGroups(w http.ResponseWriter, groups map[string]map[string]
 		}
 		var versions, names []any
 		for _, version := range slices.Sorted(maps.Keys(groups[group])) {
-			versions = append(versions, map[string]any{"version": version, "freshness": "Current", "resources": s.resources(groups[group][version], true)})
+			versions = append(versions, map[string]any{"version": version, "freshness": "Current",
+				"resources": s.resources(groups[group][version], true)})
 			names = append(names, map[string]any{"version": version, "groupVersion": group + "/" + version})
 		}
 		items = append(items, map[string]any{"metadata": map[string]any{"name": group}, "versions": versions})
@@ -79,7 +82,8 @@ func (s *Server) listGroups(w http.ResponseWriter, groups map[string]map[string]
 		_, _ = w.Write(encode(map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": old}))
 		return
 	}
-	_, _ = w.Write(encode(map[string]any{"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": items}))
+	_, _ = w.Write(encode(map[string]any{"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2",
+		"items": items}))
 }
 
 // resources describes resources, as a list of all kinds has them or as one of a version.

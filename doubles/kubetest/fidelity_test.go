@@ -42,20 +42,24 @@ func podOf(image, more string) string {
 func enough(pod string) string { return strings.ReplaceAll(pod, "1000m", "100m") }
 
 func manifest(apiVersion, kind, name, more string) string {
-	return fmt.Sprintf(`{"apiVersion": %q, "kind": %q, "metadata": {"name": %q, "namespace": "f"}, %s}`, apiVersion, kind, name, more)
+	return fmt.Sprintf(`{"apiVersion": %q, "kind": %q, "metadata": {"name": %q, "namespace": "f"}, %s}`, apiVersion, kind,
+		name, more)
 }
 
 func webWith(spec, template string) string {
-	return manifest("apps/v1", "Deployment", "web", `"spec": {"selector": {"matchLabels": {"app": "web"}}, `+spec+` "template": `+template+`}`)
+	return manifest("apps/v1", "Deployment", "web",
+		`"spec": {"selector": {"matchLabels": {"app": "web"}}, `+spec+` "template": `+template+`}`)
 }
 
 func cacheWith(spec, size string) string {
-	return manifest("apps/v1", "StatefulSet", "cache", `"spec": {"selector": {"matchLabels": {"app": "web"}}, `+spec+` "template": `+enough(podOf("i:1", ""))+`,
+	return manifest("apps/v1", "StatefulSet", "cache",
+		`"spec": {"selector": {"matchLabels": {"app": "web"}}, `+spec+` "template": `+enough(podOf("i:1", ""))+`,
 "volumeClaimTemplates": [{"metadata": {"name": "cache"}, "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "gp2", "resources": {"requests": {"storage": "`+size+`"}}}}]}`)
 }
 
 func cronWith(spec, pod string) string {
-	return manifest("batch/v1", "CronJob", "cron", `"spec": {"schedule": "10 * * * *", `+spec+` "jobTemplate": {"spec": {"template": `+pod+`}}}`)
+	return manifest("batch/v1", "CronJob", "cron",
+		`"spec": {"schedule": "10 * * * *", `+spec+` "jobTemplate": {"spec": {"template": `+pod+`}}}`)
 }
 
 // table are the requests. The state after one is that before the next.
@@ -65,39 +69,56 @@ func table() []request {
 
 // tableOfObjects are the requests of a program that applies objects.
 func tableOfObjects() []request {
-	web := webWith(`"replicas": 1, "revisionHistoryLimit": 5,`, enough(podOf("quay.io/x/y:1@sha256:0123456789012345678901234567890123456789012345678901234567890123", "")))
+	web := webWith(`"replicas": 1, "revisionHistoryLimit": 5,`,
+		enough(podOf("quay.io/x/y:1@sha256:0123456789012345678901234567890123456789012345678901234567890123", "")))
 	return []request{
-		{"namespace", "PATCH", inF + strict, apply, `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "f", "labels": {"a": "1"}}}`},
-		{"service account", "POST", inF + "/serviceaccounts" + strict, plain, manifest("v1", "ServiceAccount", "sa", `"automountServiceAccountToken": false`)},
+		{"namespace", "PATCH", inF + strict, apply,
+			`{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "f", "labels": {"a": "1"}}}`},
+		{"service account", "POST", inF + "/serviceaccounts" + strict, plain,
+			manifest("v1", "ServiceAccount", "sa", `"automountServiceAccountToken": false`)},
 		{"map", "PATCH", inF + "/configmaps/map" + strict, apply, manifest("v1", "ConfigMap", "map", `"data": {"a": "1"}`)},
-		{"secret", "POST", inF + "/secrets" + strict, plain, manifest("v1", "Secret", "s", `"stringData": {}, "data": {"k": "YQ=="}`)},
+		{"secret", "POST", inF + "/secrets" + strict, plain,
+			manifest("v1", "Secret", "s", `"stringData": {}, "data": {"k": "YQ=="}`)},
 		{"deployment", "PATCH", webPath + strict, apply, web},
 		{"deployment again", "PATCH", webPath + strict, apply, web},
-		{"deployment tried", "PATCH", webPath + strict + "&dryRun=All", apply, webWith(`"replicas": 2,`, enough(podOf("i:2", "")))},
+		{"deployment tried", "PATCH", webPath + strict + "&dryRun=All", apply,
+			webWith(`"replicas": 2,`, enough(podOf("i:2", "")))},
 		{"deployment read", "GET", webPath, "", ""},
-		{"another image", "PATCH", webPath + strict, apply, webWith(`"replicas": 1,`, enough(podOf("i", `"hostNetwork": false,`)))},
+		{"another image", "PATCH", webPath + strict, apply,
+			webWith(`"replicas": 1,`, enough(podOf("i", `"hostNetwork": false,`)))},
 		{"scaled by another", "PATCH", webPath + other, merges, `{"spec": {"replicas": 3}}`},
 		{"conflict", "PATCH", webPath + strict, apply, webWith(`"replicas": 1,`, enough(podOf("i", "")))},
 		{"without replicas", "PATCH", webPath + strict, apply, webWith("", enough(podOf("i", "")))},
-		{"variable of another", "PATCH", webPath + other, smart, `{"spec": {"template": {"spec": {"containers": [{"name": "int", "env": [{"name": "Z", "value": "9"}]}]}}}}`},
-		{"ours beside it", "PATCH", webPath + strict, apply, webWith("", strings.Replace(enough(podOf("i", "")), `{"name": "B", "value": ""}, `, "", 1))},
+		{"variable of another", "PATCH", webPath + other, smart,
+			`{"spec": {"template": {"spec": {"containers": [{"name": "int", "env": [{"name": "Z", "value": "9"}]}]}}}}`},
+		{"ours beside it", "PATCH", webPath + strict, apply,
+			webWith("", strings.Replace(enough(podOf("i", "")), `{"name": "B", "value": ""}, `, "", 1))},
 		{"annotation", "PATCH", webPath + other, merges, `{"metadata": {"annotations": {"x": "1"}}}`},
-		{"label", "PATCH", webPath + other, steps, `[{"op": "add", "path": "/metadata/labels", "value": {"l": "1"}}, {"op": "test", "path": "/spec/replicas", "value": 3}]`},
+		{"label", "PATCH", webPath + other, steps,
+			`[{"op": "add", "path": "/metadata/labels", "value": {"l": "1"}}, {"op": "test", "path": "/spec/replicas", "value": 3}]`},
 		{"step that fails", "PATCH", webPath + other, steps, `[{"op": "remove", "path": "/metadata/nothing"}]`},
-		{"recreate beside defaults", "PATCH", webPath + strict, apply, webWith(`"strategy": {"type": "Recreate"},`, enough(podOf("i", "")))},
+		{"recreate beside defaults", "PATCH", webPath + strict, apply,
+			webWith(`"strategy": {"type": "Recreate"},`, enough(podOf("i", "")))},
 		{"recreate", "PATCH", webPath + other, merges, `{"spec": {"strategy": {"type": "Recreate", "rollingUpdate": null}}}`},
-		{"selector", "PATCH", webPath + strict, apply, strings.ReplaceAll(webWith("", enough(podOf("i", ""))), `"app": "web"`, `"app": "x"`)},
-		{"selector of others", "PATCH", webPath + strict, apply, strings.Replace(webWith("", enough(podOf("i", ""))), `"app": "web"`, `"app": "x"`, 1)},
-		{"duplicate variables", "PATCH", webPath + strict, apply, strings.Replace(webWith("", enough(podOf("i", ""))), `"name": "B", "value": ""`, `"name": "A", "value": "2"`, 1)},
+		{"selector", "PATCH", webPath + strict, apply, strings.ReplaceAll(webWith("", enough(podOf("i", ""))), `"app": "web"`,
+			`"app": "x"`)},
+		{"selector of others", "PATCH", webPath + strict, apply, strings.Replace(webWith("", enough(podOf("i", ""))),
+			`"app": "web"`, `"app": "x"`, 1)},
+		{"duplicate variables", "PATCH", webPath + strict, apply, strings.Replace(webWith("", enough(podOf("i", ""))),
+			`"name": "B", "value": ""`, `"name": "A", "value": "2"`, 1)},
 		{"unknown field applied", "PATCH", webPath + strict, apply, webWith(`"nope": 1,`, enough(podOf("i", "")))},
 		{"unknown field merged", "PATCH", webPath + other, merges, `{"spec": {"nope": 1}}`},
 		{"wrong type applied", "PATCH", webPath + strict, apply, webWith(`"replicas": "x",`, enough(podOf("i", "")))},
 		{"wrong type merged", "PATCH", webPath + other, merges, `{"spec": {"replicas": "x"}}`},
-		{"wrong quantity", "PATCH", webPath + strict, apply, strings.Replace(webWith("", enough(podOf("i", ""))), "20Mi", "20Mx", 1)},
-		{"no image", "PATCH", webPath + strict, apply, strings.Replace(webWith("", enough(podOf("i", ""))), `"image": "i",`, "", 1)},
-		{"no volume", "PATCH", webPath + strict, apply, strings.Replace(webWith("", enough(podOf("i", ""))), `"name": "tmp", "mountPath"`, `"name": "gone", "mountPath"`, 1)},
+		{"wrong quantity", "PATCH", webPath + strict, apply, strings.Replace(webWith("", enough(podOf("i", ""))), "20Mi",
+			"20Mx", 1)},
+		{"no image", "PATCH", webPath + strict, apply, strings.Replace(webWith("", enough(podOf("i", ""))), `"image": "i",`,
+			"", 1)},
+		{"no volume", "PATCH", webPath + strict, apply, strings.Replace(webWith("", enough(podOf("i", ""))),
+			`"name": "tmp", "mountPath"`, `"name": "gone", "mountPath"`, 1)},
 		{"old version", "PATCH", webPath + strict, merges, `{"metadata": {"resourceVersion": "1"}}`},
-		{"managers replaced", "PATCH", webPath + other, merges, `{"metadata": {"managedFields": [{"manager": "one", "operation": "Apply", "apiVersion": "apps/v1", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:replicas": {}}}}]}}`},
+		{"managers replaced", "PATCH", webPath + other, merges,
+			`{"metadata": {"managedFields": [{"manager": "one", "operation": "Apply", "apiVersion": "apps/v1", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:replicas": {}}}}]}}`},
 		{"managers removed", "PATCH", webPath + other, merges, `{"metadata": {"managedFields": []}}`},
 		{"applied after that", "PATCH", webPath + strict, apply, webWith("", enough(podOf("i", "")))},
 		{"set", "PATCH", cachePath + strict, apply, cacheWith("", "1Gi")},
@@ -107,14 +128,26 @@ func tableOfObjects() []request {
 		{"set with a service", "PATCH", cachePath + strict, apply, cacheWith(`"serviceName": "x",`, "1Gi")},
 		{"cron", "PATCH", cronPath + strict, apply, cronWith("", enough(podOf("i:1", `"restartPolicy": "OnFailure",`)))},
 		{"cron always", "PATCH", cronPath + strict, apply, cronWith("", enough(podOf("i:1", "")))},
-		{"cron with limits", "PATCH", cronPath + strict, apply, cronWith(`"concurrencyPolicy": "Forbid", "successfulJobsHistoryLimit": 1,`, enough(podOf("i:1", `"restartPolicy": "Never",`)))},
-		{"cron with a long name", "PATCH", cronPath + strings.Repeat("n", 49) + strict, apply, strings.Replace(cronWith("", enough(podOf("i:1", `"restartPolicy": "Never",`))), `"cron"`, `"cron`+strings.Repeat("n", 49)+`"`, 1)},
-		{"service", "PATCH", servePath + strict, apply, manifest("v1", "Service", "serve", `"spec": {"selector": {"component": "c"}, "ports": [{"name": "http", "port": 80, "targetPort": 9090}]}`)},
-		{"service again", "PATCH", servePath + strict, apply, manifest("v1", "Service", "serve", `"spec": {"selector": {"component": "c"}, "ports": [{"name": "http", "port": 80}]}`)},
-		{"service moved", "PATCH", servePath + other, merges, `{"spec": {"clusterIP": "10.0.0.77", "clusterIPs": ["10.0.0.77"]}}`},
-		{"posted", "POST", "/apis/apps/v1/namespaces/f/deployments?fieldManager=kubectl-client-side-apply", plain, strings.Replace(web, `"name": "web"`, `"name": "posted"`, 1)},
-		{"posted again", "POST", "/apis/apps/v1/namespaces/f/deployments?fieldManager=m", plain, strings.Replace(web, `"name": "web"`, `"name": "posted"`, 1)},
-		{"posted unknown", "POST", "/apis/apps/v1/namespaces/f/deployments" + strict, plain, strings.Replace(webWith(`"nope": 1,`, enough(podOf("i", ""))), `"name": "web"`, `"name": "strange"`, 1)},
+		{"cron with limits", "PATCH", cronPath + strict, apply,
+			cronWith(`"concurrencyPolicy": "Forbid", "successfulJobsHistoryLimit": 1,`,
+				enough(podOf("i:1", `"restartPolicy": "Never",`)))},
+		{"cron with a long name", "PATCH", cronPath + strings.Repeat("n", 49) + strict, apply,
+			strings.Replace(cronWith("", enough(podOf("i:1", `"restartPolicy": "Never",`))), `"cron"`,
+				`"cron`+strings.Repeat("n", 49)+`"`, 1)},
+		{"service", "PATCH", servePath + strict, apply,
+			manifest("v1", "Service", "serve",
+				`"spec": {"selector": {"component": "c"}, "ports": [{"name": "http", "port": 80, "targetPort": 9090}]}`)},
+		{"service again", "PATCH", servePath + strict, apply,
+			manifest("v1", "Service", "serve",
+				`"spec": {"selector": {"component": "c"}, "ports": [{"name": "http", "port": 80}]}`)},
+		{"service moved", "PATCH", servePath + other, merges,
+			`{"spec": {"clusterIP": "10.0.0.77", "clusterIPs": ["10.0.0.77"]}}`},
+		{"posted", "POST", "/apis/apps/v1/namespaces/f/deployments?fieldManager=kubectl-client-side-apply", plain,
+			strings.Replace(web, `"name": "web"`, `"name": "posted"`, 1)},
+		{"posted again", "POST", "/apis/apps/v1/namespaces/f/deployments?fieldManager=m", plain,
+			strings.Replace(web, `"name": "web"`, `"name": "posted"`, 1)},
+		{"posted unknown", "POST", "/apis/apps/v1/namespaces/f/deployments" + strict, plain,
+			strings.Replace(webWith(`"nope": 1,`, enough(podOf("i", ""))), `"name": "web"`, `"name": "strange"`, 1)},
 		{"foreground", "DELETE", webPath, plain, `{"propagationPolicy": "Foreground"}`},
 		{"while it goes", "PATCH", webPath + other, merges, `{"metadata": {"annotations": {"y": "1"}}}`},
 		{"let go", "PATCH", webPath + other, merges, `{"metadata": {"finalizers": []}}`},

@@ -30,7 +30,8 @@ type model struct {
 // types are the Go types of the kinds that the server knows best.
 var types = sync.OnceValue(func() *runtime.Scheme {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{core.AddToScheme, apps.AddToScheme, batch.AddToScheme, autoscaling.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{core.AddToScheme, apps.AddToScheme, batch.AddToScheme,
+		autoscaling.AddToScheme} {
 		if err := add(s); err != nil {
 			panic(err) // the types are fixed
 		}
@@ -57,7 +58,8 @@ func newModel(gvk schema.GroupVersionKind, subresource string) *model {
 		converter = applyconfigurations.NewTypeConverter(types())
 	}
 	var err error
-	if m.fields, err = managedfields.NewDefaultFieldManager(converter, sameVersion{}, m, maker{}, gvk, gvk.GroupVersion(), subresource, nil); err != nil {
+	if m.fields, err = managedfields.NewDefaultFieldManager(converter, sameVersion{}, m, maker{}, gvk, gvk.GroupVersion(),
+		subresource, nil); err != nil {
 		panic(err) // the arguments are fixed
 	}
 	return m
@@ -202,8 +204,9 @@ func blank(at place) map[string]any {
 func (s *Server) born(body map[string]any, at place) map[string]any {
 	s.version++
 	m := dig(body, "metadata")
-	for field, value := range map[string]string{"name": at.name, "namespace": at.namespace, "creationTimestamp": "2026-01-01T00:00:00Z",
-		"uid": fmt.Sprintf("00000000-0000-0000-0000-%012d", s.version)} {
+	for field, value := range map[string]string{"name": at.name, "namespace": at.namespace,
+		"creationTimestamp": "2026-01-01T00:00:00Z",
+		"uid":               fmt.Sprintf("00000000-0000-0000-0000-%012d", s.version)} {
 		if m[field] = value; value == "" {
 			delete(m, field)
 		}
@@ -244,7 +247,8 @@ func (s *Server) born(body map[string]any, at place) map[string]any {
 }
 
 // hasGeneration are the kinds that count how often their spec changed.
-var hasGeneration = map[string]bool{"Deployment": true, "ReplicaSet": true, "StatefulSet": true, "CronJob": true, "Job": true, "Pod": true}
+var hasGeneration = map[string]bool{"Deployment": true, "ReplicaSet": true, "StatefulSet": true, "CronJob": true,
+	"Job": true, "Pod": true}
 
 // countGeneration counts the generation of an object up if what is to be done changed. The
 // annotations of a Deployment belong to that.

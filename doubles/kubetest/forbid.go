@@ -25,7 +25,8 @@ func forbid(w http.ResponseWriter, at place, why string, causes ...any) {
 
 // refuseRole answers that no role allows a request of the user "nobody".
 func refuseRole(w http.ResponseWriter, r *http.Request, at place) {
-	verb := map[string]string{http.MethodPost: "create", http.MethodPatch: "patch", http.MethodPut: "update", http.MethodDelete: "delete", http.MethodGet: "get"}[r.Method]
+	verb := map[string]string{http.MethodPost: "create", http.MethodPatch: "patch", http.MethodPut: "update",
+		http.MethodDelete: "delete", http.MethodGet: "get"}[r.Method]
 	if verb == "get" && at.name == "" {
 		verb = "list"
 	}
@@ -37,7 +38,8 @@ func refuseRole(w http.ResponseWriter, r *http.Request, at place) {
 	if namespace != "" {
 		where = fmt.Sprintf("in the namespace %q", namespace)
 	}
-	forbid(w, at, fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", "nobody", verb, at.resource, at.group, where))
+	forbid(w, at, fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", "nobody", verb, at.resource, at.group,
+		where))
 }
 
 // admit asks policies and quotas about an object that is to be made, and answers if one of them
@@ -63,7 +65,8 @@ func (s *Server) admit(w http.ResponseWriter, at place, next map[string]any) boo
 			}
 		}
 		if most, err := strconv.Atoi(fmt.Sprint(limit)); err == nil && used >= most {
-			forbid(w, at, fmt.Sprintf("exceeded quota: %s, requested: %s=1, used: %s=%d, limited: %s=%d", mapOf(quota["metadata"])["name"], what, what, used, what, most))
+			forbid(w, at, fmt.Sprintf("exceeded quota: %s, requested: %s=1, used: %s=%d, limited: %s=%d",
+				mapOf(quota["metadata"])["name"], what, what, used, what, most))
 			return false
 		}
 	}

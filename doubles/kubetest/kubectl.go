@@ -20,10 +20,12 @@ func (r *Real) Kubectl(t testing.TB, user, input string, args ...string) (stdout
 		t.Skip(KubectlEnv + " names no kubectl, and there is none beside the API server")
 	}
 	program := kubectl()
-	cmd := exec.Command(program, append([]string{"--server", r.URL, "--insecure-skip-tls-verify", "--token", r.tokens[user]}, args...)...)
+	cmd := exec.Command(program,
+		append([]string{"--server", r.URL, "--insecure-skip-tls-verify", "--token", r.tokens[user]}, args...)...)
 	var out, trouble bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewBufferString(input), &out, &trouble
-	cmd.Env = []string{"HOME=" + r.dir, "TMPDIR=" + r.dir, "PATH=/usr/bin:/bin", "KUBECONFIG=" + filepath.Join(r.dir, "none"), "KUBE_EDITOR=" + r.Editor}
+	cmd.Env = []string{"HOME=" + r.dir, "TMPDIR=" + r.dir, "PATH=/usr/bin:/bin",
+		"KUBECONFIG=" + filepath.Join(r.dir, "none"), "KUBE_EDITOR=" + r.Editor}
 	endWithParent(cmd)
 	err := cmd.Run()
 	return out.String(), trouble.String(), err == nil

@@ -27,7 +27,8 @@ func (r *Real) Control(t testing.TB) {
 		t.Skip(EnvControllers + " names no kube-controller-manager")
 	}
 	file := filepath.Join(r.dir, "controllers.kubeconfig")
-	text := fmt.Sprintf(`{"apiVersion": "v1", "kind": "Config", "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+	text := fmt.Sprintf(
+		`{"apiVersion": "v1", "kind": "Config", "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
 "clusters": [{"name": "c", "cluster": {"server": %q, "insecure-skip-tls-verify": true}}], "users": [{"name": "u", "user": {"token": %q}}]}`, r.URL, r.tokens["admin"])
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -195,7 +196,10 @@ func (m *Machines) run(ctx context.Context, pod map[string]any) {
 		return
 	}
 	if mapOf(pod["spec"])["nodeName"] == nil {
-		m.try(ctx, http.MethodPost, path+"/binding", fmt.Sprintf(`{"apiVersion": "v1", "kind": "Binding", "metadata": {"name": %q}, "target": {"kind": "Node", "name": "node"}}`, mapOf(pod["metadata"])["name"]))
+		m.try(ctx, http.MethodPost, path+"/binding",
+			fmt.Sprintf(
+				`{"apiVersion": "v1", "kind": "Binding", "metadata": {"name": %q}, "target": {"kind": "Node", "name": "node"}}`,
+				mapOf(pod["metadata"])["name"]))
 		return
 	}
 	want := statusOf(pod, fate)

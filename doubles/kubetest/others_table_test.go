@@ -42,7 +42,8 @@ func hand(spec, image string) string {
 }
 
 func configMap(namespace, name string) string {
-	return `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "` + name + `", "namespace": "` + namespace + `"}, "data": {"a": "1"}}`
+	return `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "` + name + `", "namespace": "` + namespace +
+		`"}, "data": {"a": "1"}}`
 }
 
 func space(name string) string {
@@ -70,21 +71,27 @@ func tableOfOthers() []request {
 		{"paused again", "PATCH", scaleTo, merges, `{"spec": {"replicas": 0}}`},
 		{"scaled from none", "PATCH", scaleTo, merges, `{"spec": {"replicas": 2}}`},
 		{"without a manager", "GET", byHand, "", ""},
-		{"written scale", "PUT", byHand + "/scale?fieldManager=hpa", plain, `{"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "hand", "namespace": "f"}, "spec": {"replicas": 5}}`},
+		{"written scale", "PUT", byHand + "/scale?fieldManager=hpa", plain,
+			`{"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "hand", "namespace": "f"}, "spec": {"replicas": 5}}`},
 		{"after a written scale", "GET", byHand, "", ""},
 		{"taken over", "PATCH", byHand + strict, apply, hand(`"replicas": 5,`, "i:1")},
 		{"scaled by an autoscaler", "PATCH", byHand + "/scale?fieldManager=hpa", merges, `{"spec": {"replicas": 6}}`},
 		{"two managers", "GET", byHand, "", ""},
 		{"the scale of nothing", "GET", byHand + "x/scale", "", ""},
-		{"kubectl edit", "PATCH", byHand + asEdit, smart, `{"spec": {"replicas": 1, "template": {"spec": {"containers": [{"name": "int", "image": "i:2"}]}}}}`},
-		{"kubectl edit removes", "PATCH", byHand + asEdit, smart, `{"spec": {"template": {"spec": {"containers": [{"name": "int", "env": [{"name": "A", "$patch": "delete"}]}]}}}}`},
-		{"kubectl set image", "PATCH", byHand + asSet, smart, `{"spec": {"template": {"spec": {"containers": [{"name": "int", "image": "i:3"}]}}}}`},
+		{"kubectl edit", "PATCH", byHand + asEdit, smart,
+			`{"spec": {"replicas": 1, "template": {"spec": {"containers": [{"name": "int", "image": "i:2"}]}}}}`},
+		{"kubectl edit removes", "PATCH", byHand + asEdit, smart,
+			`{"spec": {"template": {"spec": {"containers": [{"name": "int", "env": [{"name": "A", "$patch": "delete"}]}]}}}}`},
+		{"kubectl set image", "PATCH", byHand + asSet, smart,
+			`{"spec": {"template": {"spec": {"containers": [{"name": "int", "image": "i:3"}]}}}}`},
 		{"kubectl patch", "PATCH", byHand + asPatch, merges, `{"metadata": {"labels": {"a": "b"}}}`},
 		{"conflict of edit and set", "PATCH", byHand + strict, apply, hand(`"replicas": 2,`, "i:1")},
-		{"undone by value", "PATCH", byHand + asSet, smart, `{"spec": {"template": {"spec": {"containers": [{"name": "int", "image": "i:1"}]}}}}`},
+		{"undone by value", "PATCH", byHand + asSet, smart,
+			`{"spec": {"template": {"spec": {"containers": [{"name": "int", "image": "i:1"}]}}}}`},
 		{"applied beside that", "PATCH", byHand + strict, apply, hand("", "i:1")},
 		{"next image", "PATCH", byHand + strict, apply, hand("", "i:4")},
-		{"held", "POST", inF + "/configmaps" + strict, plain, strings.Replace(configMap("f", "held"), `"name"`, `"finalizers": ["example.com/hold"], "name"`, 1)},
+		{"held", "POST", inF + "/configmaps" + strict, plain, strings.Replace(configMap("f", "held"), `"name"`,
+			`"finalizers": ["example.com/hold"], "name"`, 1)},
 		{"held, deleted", "DELETE", heldPath, plain, `{"propagationPolicy": "Background"}`},
 		{"held, there", "GET", heldPath, "", ""},
 		{"held, let go", "PATCH", heldPath + other, merges, `{"metadata": {"finalizers": null}}`},
@@ -96,12 +103,15 @@ func tableOfOthers() []request {
 		{"no role, delete", "DELETE", inF + "/configmaps/map", plain, `{}`},
 		{"full", "PATCH", fullPath + strict, apply, space("full")},
 		{"quota", "PATCH", fullPath + "/resourcequotas/q" + strict, apply, quota},
-		{"quota counted", "PATCH", fullPath + "/resourcequotas/q/status", merges, `{"status": {"hard": {"count/configmaps": "0"}, "used": {"count/configmaps": "0"}}}`},
+		{"quota counted", "PATCH", fullPath + "/resourcequotas/q/status", merges,
+			`{"status": {"hard": {"count/configmaps": "0"}, "used": {"count/configmaps": "0"}}}`},
 		{"beyond a quota", "PATCH", fullPath + "/configmaps/a" + strict, apply, configMap("full", "a")},
-		{"policy", "POST", policies, plain, `{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"}, "spec": {
+		{"policy", "POST", policies, plain,
+			`{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"}, "spec": {
 			"matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}]},
 			"validations": [{"expression": "object.metadata.name != 'refused'", "reason": "Forbidden"}]}}`},
-		{"binding", "POST", policies[:len(policies)-len("policies")] + "policybindings", plain, `{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
+		{"binding", "POST", policies[:len(policies)-len("policies")] + "policybindings", plain,
+			`{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
 			"metadata": {"name": "b"}, "spec": {"policyName": "p", "validationActions": ["Deny"]}}`},
 		{"against a policy", "PATCH", inF + "/configmaps/refused" + strict, apply, configMap("f", "refused")},
 		{"ended", "PATCH", endedPath + strict, apply, space("ended")},

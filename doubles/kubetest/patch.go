@@ -20,7 +20,8 @@ func (s *Server) patch(w http.ResponseWriter, r *http.Request, at place, raw []b
 		s.apply(w, r, at, raw)
 		return
 	case patched == nil:
-		refuse(w, at, http.StatusUnsupportedMediaType, "UnsupportedMediaType", "the body of the request was in an unknown format", nil)
+		refuse(w, at, http.StatusUnsupportedMediaType, "UnsupportedMediaType",
+			"the body of the request was in an unknown format", nil)
 		return
 	case old == nil:
 		refuse(w, at, http.StatusNotFound, "NotFound", fmt.Sprintf("%s %q not found", at.resource, at.name), nil)
@@ -38,7 +39,8 @@ func (s *Server) patch(w http.ResponseWriter, r *http.Request, at place, raw []b
 	}
 	if err := m.unknownFields(next); err != nil && isStrict(r) {
 		message := fmt.Sprintf("Invalid value: %s: %v", strconv.Quote(string(encode(next))), err)
-		refuse(w, at, http.StatusUnprocessableEntity, "Invalid", `"" is invalid: patch: `+message, []any{map[string]any{"reason": "FieldValueInvalid", "message": message, "field": "patch"}})
+		refuse(w, at, http.StatusUnprocessableEntity, "Invalid", `"" is invalid: patch: `+message,
+			[]any{map[string]any{"reason": "FieldValueInvalid", "message": message, "field": "patch"}})
 		return
 	}
 	managed, has := mapOf(next["metadata"])["managedFields"]
@@ -133,7 +135,8 @@ func (p patchStep) do(all map[string]any) error {
 
 // in takes the step below a value, and returns the value afterwards.
 func (p patchStep) in(value any, names []string) (any, error) {
-	name, wrong := names[0], fmt.Errorf("the server rejected our request due to an error in our request: %s %s", p.Op, p.Path)
+	name, wrong := names[0], fmt.Errorf("the server rejected our request due to an error in our request: %s %s", p.Op,
+		p.Path)
 	switch v := value.(type) {
 	case map[string]any:
 		old, has := v[name]

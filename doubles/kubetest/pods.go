@@ -40,24 +40,28 @@ func statusOf(pod map[string]any, fate Fate) map[string]any {
 	if fate == Pending {
 		return map[string]any{"phase": "Pending"}
 	}
-	phase, ready, count, state := "Running", true, 0, map[string]any{"running": map[string]any{"startedAt": "2026-01-01T00:00:00Z"}}
+	phase, ready, count, state := "Running", true, 0,
+		map[string]any{"running": map[string]any{"startedAt": "2026-01-01T00:00:00Z"}}
 	switch fate {
 	case Crashing:
 		ready, count, state = false, restarts, waiting("CrashLoopBackOff", "back-off 5m0s restarting failed container")
 	case NoImage:
 		phase, ready, state = "Pending", false, waiting("ImagePullBackOff", "Back-off pulling image")
 	case Finished:
-		phase, ready, state = "Succeeded", false, map[string]any{"terminated": map[string]any{"exitCode": int64(0), "reason": "Completed",
-			"startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:00:01Z"}}
+		phase, ready, state = "Succeeded", false,
+			map[string]any{"terminated": map[string]any{"exitCode": int64(0), "reason": "Completed",
+				"startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:00:01Z"}}
 	}
 	var containers []any
 	for _, c := range listOf(mapOf(pod["spec"])["containers"]) {
 		is := mapOf(c)
-		containers = append(containers, map[string]any{"name": is["name"], "image": is["image"], "imageID": "", "ready": ready, "restartCount": int64(count), "state": state})
+		containers = append(containers, map[string]any{"name": is["name"], "image": is["image"], "imageID": "",
+			"ready": ready, "restartCount": int64(count), "state": state})
 	}
 	text := map[bool]string{true: "True", false: "False"}[ready]
 	return map[string]any{"phase": phase, "containerStatuses": containers,
-		"conditions": []any{map[string]any{"type": "Ready", "status": text}, map[string]any{"type": "ContainersReady", "status": text}}}
+		"conditions": []any{map[string]any{"type": "Ready", "status": text},
+			map[string]any{"type": "ContainersReady", "status": text}}}
 }
 
 func waiting(reason, message string) map[string]any {
@@ -89,8 +93,9 @@ func (s *Server) keepSet(path string) {
 			updated++
 		}
 	}
-	status := map[string]any{"replicas": int64(len(living)), "availableReplicas": int64(0), "observedGeneration": m["generation"],
-		"updateRevision": revision, "updatedReplicas": int64(updated), "collisionCount": int64(0)}
+	status := map[string]any{"replicas": int64(len(living)), "availableReplicas": int64(0),
+		"observedGeneration": m["generation"],
+		"updateRevision":     revision, "updatedReplicas": int64(updated), "collisionCount": int64(0)}
 	if updated == len(living) {
 		status["currentRevision"], status["currentReplicas"] = revision, int64(updated)
 	}
@@ -108,7 +113,9 @@ func (s *Server) orderPods(path string, pods map[string]string, template map[str
 		at, has := pods[pod]
 		if !has {
 			s.makeClaims(body, pod)
-			s.makePod(path, pod, template, map[string]string{revisionLabel: revision, "apps.kubernetes.io/pod-index": strconv.Itoa(i), "statefulset.kubernetes.io/pod-name": pod})
+			s.makePod(path, pod, template,
+				map[string]string{revisionLabel: revision, "apps.kubernetes.io/pod-index": strconv.Itoa(i),
+					"statefulset.kubernetes.io/pod-name": pod})
 			return
 		}
 		delete(pods, pod)

@@ -27,7 +27,8 @@ func (r *Real) Apply(t testing.TB, yaml string) {
 			"ClusterRole":        "/apis/rbac.authorization.k8s.io/v1/clusterroles/",
 			"ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/",
 		}[kind[1]]
-		code, raw := r.Send(t, "admin", http.MethodPatch, path+names[1]+"?fieldManager=admin&fieldValidation=Strict", "application/apply-patch+yaml", doc)
+		code, raw := r.Send(t, "admin", http.MethodPatch, path+names[1]+"?fieldManager=admin&fieldValidation=Strict",
+			"application/apply-patch+yaml", doc)
 		if path == "" || code != http.StatusOK && code != http.StatusCreated {
 			t.Fatalf("applying %s: %d %s", doc, code, raw)
 		}
@@ -38,7 +39,8 @@ func (r *Real) Apply(t testing.TB, yaml string) {
 // name of its user.
 func (r *Real) AccountToken(t testing.TB, namespace, name string) (token, user string) {
 	t.Helper()
-	code, raw := r.Send(t, "admin", http.MethodPost, "/api/v1/namespaces/"+namespace+"/serviceaccounts/"+name+"/token", "application/json",
+	code, raw := r.Send(t, "admin", http.MethodPost, "/api/v1/namespaces/"+namespace+"/serviceaccounts/"+name+"/token",
+		"application/json",
 		`{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}}`)
 	var answer struct{ Status struct{ Token string } }
 	if err := json.Unmarshal(raw, &answer); err != nil || code != http.StatusCreated || answer.Status.Token == "" {

@@ -116,11 +116,14 @@ func (r *Real) tryStart(t testing.TB, etcd, program string) bool {
 		"--cert-dir", filepath.Join(r.dir, "certificates"), "--service-account-issuer", "https://test.invalid",
 		"--service-account-key-file", key, "--service-account-signing-key-file", key,
 		"--token-auth-file", filepath.Join(r.dir, "tokens.csv"), "--authorization-mode", "RBAC",
-		"--service-cluster-ip-range", "10.0.0.0/16", "--disable-admission-plugins", "ServiceAccount", "--endpoint-reconciler-type", "none",
+		"--service-cluster-ip-range", "10.0.0.0/16", "--disable-admission-plugins", "ServiceAccount",
+		"--endpoint-reconciler-type", "none",
 		"--audit-policy-file", filepath.Join(r.dir, "policy.yaml"), "--audit-log-path", r.auditLog())
 	r.URL = "https://127.0.0.1:" + ports[2]
-	for end := time.Now().Add(readyWithin); time.Now().Before(end) && !store.hasEnded() && !server.hasEnded(); time.Sleep(100 * time.Millisecond) {
-		if code, text, err := r.send("admin", http.MethodGet, "/readyz", "", ""); err == nil && code == http.StatusOK && string(text) == "ok" {
+	for end := time.Now().Add(readyWithin); time.Now().Before(end) && !store.hasEnded() &&
+		!server.hasEnded(); time.Sleep(100 * time.Millisecond) {
+		if code, text, err := r.send("admin", http.MethodGet, "/readyz", "", ""); err == nil && code == http.StatusOK &&
+			string(text) == "ok" {
 			return true
 		}
 	}

@@ -191,7 +191,8 @@ func playReal(t *testing.T) (answers map[string]string, version string) {
 		by := senders[q.name]
 		user := cmp.Or(by.user, "admin")
 		code, raw := r.Send(t, user, q.method, q.path, q.kind, q.body)
-		for end := time.Now().Add(30 * time.Second); by.until != 0 && code != by.until && time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		for end := time.Now().Add(30 * time.Second); by.until != 0 && code != by.until &&
+			time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 			_, _ = r.Send(t, "admin", http.MethodDelete, strings.Split(q.path, "?")[0], "", "")
 			code, raw = r.Send(t, user, q.method, q.path, q.kind, q.body)
 		}

@@ -16,7 +16,8 @@ func check(kind string, next, live map[string]any) []cause {
 	}
 	switch kind {
 	case "Deployment", "ReplicaSet", "StatefulSet":
-		causes := append(checkSelector(spec, was), checkPod(mapOf(spec["template"], "spec"), "spec.template.spec", listOf(spec["volumeClaimTemplates"])...)...)
+		causes := append(checkSelector(spec, was), checkPod(mapOf(spec["template"], "spec"), "spec.template.spec",
+			listOf(spec["volumeClaimTemplates"])...)...)
 		if kind == "StatefulSet" && was != nil {
 			return append(causes, checkStateful(spec, was)...)
 		}
@@ -26,14 +27,16 @@ func check(kind string, next, live map[string]any) []cause {
 		pod := mapOf(spec["jobTemplate"], "spec", "template", "spec")
 		causes := checkPod(pod, at)
 		if pod["restartPolicy"] == "Always" {
-			causes = append(causes, cause{at + ".restartPolicy", `Unsupported value: "Always": supported values: "OnFailure", "Never"`})
+			causes = append(causes,
+				cause{at + ".restartPolicy", `Unsupported value: "Always": supported values: "OnFailure", "Never"`})
 		}
 		return causes
 	case "Pod":
 		return checkPod(spec, "spec")
 	case "Service":
 		if was != nil && spec["clusterIP"] != was["clusterIP"] {
-			return []cause{{"spec.clusterIPs[0]", fmt.Sprintf("Invalid value: %s: may not change once set", encode(spec["clusterIPs"]))}}
+			return []cause{{"spec.clusterIPs[0]", fmt.Sprintf("Invalid value: %s: may not change once set",
+				encode(spec["clusterIPs"]))}}
 		}
 	}
 	return nil
@@ -48,10 +51,13 @@ func checkSelector(spec, was map[string]any) []cause {
 	var causes []cause
 	labels := mapOf(spec["template"], "metadata", "labels")
 	if !selects(selector, labels) {
-		causes = append(causes, cause{"spec.template.metadata.labels", fmt.Sprintf("Invalid value: %s: `selector` does not match template `labels`", encode(labels))})
+		causes = append(causes,
+			cause{"spec.template.metadata.labels", fmt.Sprintf("Invalid value: %s: `selector` does not match template `labels`",
+				encode(labels))})
 	}
 	if was != nil && !equal(selector, was["selector"]) {
-		causes = append(causes, cause{"spec.selector", fmt.Sprintf("Invalid value: %s: field is immutable", encode(selector))})
+		causes = append(causes,
+			cause{"spec.selector", fmt.Sprintf("Invalid value: %s: field is immutable", encode(selector))})
 	}
 	return causes
 }
@@ -68,20 +74,23 @@ func selects(selector, labels map[string]any) bool {
 }
 
 func checkStrategy(kind string, spec map[string]any) []cause {
-	if strategy := mapOf(spec["strategy"]); kind == "Deployment" && strategy["type"] == "Recreate" && strategy["rollingUpdate"] != nil {
+	if strategy := mapOf(spec["strategy"]); kind == "Deployment" && strategy["type"] == "Recreate" &&
+		strategy["rollingUpdate"] != nil {
 		return []cause{{"spec.strategy.rollingUpdate", "Forbidden: may not be specified when strategy `type` is 'Recreate'"}}
 	}
 	return nil
 }
 
 // growable are the fields of a StatefulSet that can change.
-var growable = []string{"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds"}
+var growable = []string{"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
+	"persistentVolumeClaimRetentionPolicy", "minReadySeconds"}
 
 func checkStateful(spec, was map[string]any) []cause {
 	var causes []cause
 	for _, name := range slices.Sorted(maps.Keys(merge(maps.Clone(was), spec))) {
 		if name != "selector" && !slices.Contains(growable, name) && !equal(spec[name], was[name]) {
-			causes = append(causes, cause{"spec." + name, fmt.Sprintf("Invalid value: %s: field is immutable", encode(spec[name]))})
+			causes = append(causes,
+				cause{"spec." + name, fmt.Sprintf("Invalid value: %s: field is immutable", encode(spec[name]))})
 		}
 	}
 	return causes

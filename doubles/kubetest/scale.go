@@ -29,7 +29,8 @@ var replicas = managedfields.ResourcePathMappings{"apps/v1": fieldpath.MakePathO
 func (s *Server) scaled(path string) (place, bool) {
 	of, isScale := strings.CutSuffix(path, scalePart)
 	at, known := s.parse(of)
-	return at, isScale && known && at.name != "" && (at.kind == "Deployment" || at.kind == "StatefulSet" || at.kind == "ReplicaSet")
+	return at, isScale && known && at.name != "" && (at.kind == "Deployment" || at.kind == "StatefulSet" ||
+		at.kind == "ReplicaSet")
 }
 
 // answerScale answers a request to the scale of an object. The managers of its number of pods are kept
@@ -45,7 +46,8 @@ func (s *Server) answerScale(w http.ResponseWriter, r *http.Request, at place, r
 		_, _ = w.Write(encode(scaleOf(old)))
 		return
 	}
-	managers := managedfields.NewScaleHandler(objectOf(old).GetManagedFields(), schema.GroupVersion{Group: "apps", Version: "v1"}, replicas)
+	managers := managedfields.NewScaleHandler(objectOf(old).GetManagedFields(),
+		schema.GroupVersion{Group: "apps", Version: "v1"}, replicas)
 	next, err := s.rescale(r, scaleOf(old), managers, raw)
 	if err != nil {
 		refuse(w, at, http.StatusBadRequest, "BadRequest", err.Error(), nil)
@@ -71,7 +73,8 @@ func (s *Server) answerScale(w http.ResponseWriter, r *http.Request, at place, r
 }
 
 // rescale returns a scale as a request makes it, with the managers of its number.
-func (s *Server) rescale(r *http.Request, is map[string]any, managers *managedfields.ScaleHandler, raw []byte) (*unstructured.Unstructured, error) {
+func (s *Server) rescale(r *http.Request, is map[string]any, managers *managedfields.ScaleHandler,
+	raw []byte) (*unstructured.Unstructured, error) {
 	m := s.scaleModel()
 	entries, err := managers.ToSubresource()
 	if err != nil {
@@ -122,7 +125,8 @@ func scaleOf(body map[string]any) map[string]any {
 	}
 	return map[string]any{
 		"apiVersion": asScale.GroupVersion().String(), "kind": asScale.Kind, "metadata": out, "spec": spec,
-		"status": map[string]any{"replicas": int64(number(mapOf(body["status"])["replicas"])), "selector": selectorText(mapOf(body["spec"], "selector"))},
+		"status": map[string]any{"replicas": int64(number(mapOf(body["status"])["replicas"])),
+			"selector": selectorText(mapOf(body["spec"], "selector"))},
 	}
 }
 
@@ -143,14 +147,16 @@ func selectorText(selector map[string]any) string {
 // manager, so that the name of the program is the manager. Autoscalers do the same.
 func (s *Server) Scale(t testing.TB, program, path string, pods int) {
 	t.Helper()
-	s.mustPatch(t, path+scalePart, "application/merge-patch+json", program+"/v1.37.2 (linux/amd64)", fmt.Sprintf(`{"spec":{"replicas":%d}}`, pods))
+	s.mustPatch(t, path+scalePart, "application/merge-patch+json", program+"/v1.37.2 (linux/amd64)",
+		fmt.Sprintf(`{"spec":{"replicas":%d}}`, pods))
 }
 
 // Kubectl changes an object as a command of kubectl does, such as edit, patch or set: by a
 // strategic merge patch whose fields belong to kubectl-COMMAND then.
 func (s *Server) Kubectl(t testing.TB, command, path, patch string) {
 	t.Helper()
-	s.mustPatch(t, path+"?fieldManager=kubectl-"+command, "application/strategic-merge-patch+json", "kubectl/v1.37.2 (linux/amd64)", patch)
+	s.mustPatch(t, path+"?fieldManager=kubectl-"+command, "application/strategic-merge-patch+json",
+		"kubectl/v1.37.2 (linux/amd64)", patch)
 }
 
 // mustPatch sends a patch of a program. It is no request of the code that is tested, and is not noted.

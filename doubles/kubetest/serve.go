@@ -86,7 +86,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 func (s *Server) note(r *http.Request, code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	verb := map[string]string{http.MethodPost: "create", http.MethodPatch: "patch", http.MethodDelete: "delete", http.MethodPut: "update"}[r.Method]
+	verb := map[string]string{http.MethodPost: "create", http.MethodPatch: "patch", http.MethodDelete: "delete",
+		http.MethodPut: "update"}[r.Method]
 	if r.Method == http.MethodGet {
 		verb = "get"
 		if at, _ := s.parse(r.URL.Path); at.name == "" {
@@ -119,7 +120,8 @@ func (s *Server) answer(w *httptest.ResponseRecorder, r *http.Request) {
 	case s.discover(w, r):
 	case isScale:
 		s.answerScale(w, r, of, body)
-	case r.Method == http.MethodGet && s.Logs[strings.TrimSuffix(r.URL.Path, "/log")] != "" && strings.HasSuffix(r.URL.Path, "/log"):
+	case r.Method == http.MethodGet && s.Logs[strings.TrimSuffix(r.URL.Path, "/log")] != "" &&
+		strings.HasSuffix(r.URL.Path, "/log"):
 		_, _ = io.WriteString(w, s.Logs[strings.TrimSuffix(r.URL.Path, "/log")])
 	case !known:
 		http.Error(w, "404 page not found", http.StatusNotFound)
@@ -136,7 +138,8 @@ func (s *Server) answer(w *httptest.ResponseRecorder, r *http.Request) {
 	case r.Method == http.MethodDelete && at.name != "":
 		s.delete(w, r, at, body)
 	default:
-		refuse(w, at, http.StatusMethodNotAllowed, "MethodNotAllowed", "the server does not allow this method on the requested resource", nil)
+		refuse(w, at, http.StatusMethodNotAllowed, "MethodNotAllowed",
+			"the server does not allow this method on the requested resource", nil)
 	}
 }
 
@@ -144,7 +147,8 @@ func (s *Server) answer(w *httptest.ResponseRecorder, r *http.Request) {
 func refuse(w http.ResponseWriter, at place, code int, reason, message string, causes []any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	status := map[string]any{"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Failure", "message": message, "reason": reason, "code": code,
+	status := map[string]any{"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Failure",
+		"message": message, "reason": reason, "code": code,
 		"details": map[string]any{"name": at.name, "group": at.group, "kind": at.resource, "causes": causes}}
 	if reason == "" {
 		delete(status, "reason")
@@ -172,7 +176,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, at place) {
 				refuse(w, at, http.StatusBadRequest, "BadRequest", err.Error(), nil)
 				return
 			}
-			if fits && is.resource == at.resource && is.apiVersion == at.apiVersion && (at.namespace == "" || at.namespace == is.namespace) {
+			if fits && is.resource == at.resource && is.apiVersion == at.apiVersion &&
+				(at.namespace == "" || at.namespace == is.namespace) {
 				rest = append(rest, path+"\n"+string(o.item))
 			}
 		}
@@ -189,7 +194,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, at place) {
 	for i, line := range page {
 		_, items[i], _ = strings.Cut(line, "\n")
 	}
-	_, _ = fmt.Fprintf(w, `{"kind": %q, "apiVersion": %q, "metadata": {"resourceVersion": %q, "continue": %q}, "items": [%s]}`,
+	_, _ = fmt.Fprintf(w,
+		`{"kind": %q, "apiVersion": %q, "metadata": {"resourceVersion": %q, "continue": %q}, "items": [%s]}`,
 		at.kind+"List", at.apiVersion, version, next, strings.Join(items, ","))
 }
 

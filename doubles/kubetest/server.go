@@ -100,8 +100,10 @@ func New(t testing.TB) *Server {
 	s := &Server{
 		Token: "token-of-the-test-server", Nobody: "token-of-nobody",
 		Kinds: map[string]string{
-			"namespaces": "Namespace", "configmaps": "ConfigMap", "secrets": "Secret", "services": "Service", "serviceaccounts": "ServiceAccount",
-			"pods": "Pod", "persistentvolumeclaims": "PersistentVolumeClaim", "deployments": "Deployment", "replicasets": "ReplicaSet",
+			"namespaces": "Namespace", "configmaps": "ConfigMap", "secrets": "Secret", "services": "Service",
+			"serviceaccounts": "ServiceAccount",
+			"pods":            "Pod", "persistentvolumeclaims": "PersistentVolumeClaim", "deployments": "Deployment",
+			"replicasets":  "ReplicaSet",
 			"statefulsets": "StatefulSet", "cronjobs": "CronJob", "jobs": "Job", "resourcequotas": "ResourceQuota",
 		},
 		Versions: map[string]string{},
@@ -255,7 +257,8 @@ func (s *Server) save(path string, body map[string]any) {
 	delete(item, "apiVersion")
 	delete(item, "kind")
 	s.objects[path] = &object{body, encode(body), encode(item)}
-	if m := dig(body, "metadata"); m["deletionTimestamp"] != nil && body["kind"] != "Namespace" && len(listOf(m["finalizers"])) == 0 && body["kind"] != "Pod" {
+	if m := dig(body, "metadata"); m["deletionTimestamp"] != nil && body["kind"] != "Namespace" &&
+		len(listOf(m["finalizers"])) == 0 && body["kind"] != "Pod" {
 		s.remove(path)
 	}
 }

@@ -45,7 +45,8 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := New(t)
 			s.Fail(func(*http.Request) *Fault { return &c.fault })
-			code, _, err := ask(t, s, http.MethodPatch, shop+"?fieldManager=m", `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}`)
+			code, _, err := ask(t, s, http.MethodPatch, shop+"?fieldManager=m",
+				`{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}`)
 			if isDone := s.Object(shop) != nil; code != c.code || isDone != c.isDone || (err != nil) != c.fails {
 				t.Errorf("got %d, done %t, %v", code, isDone, err)
 			}
@@ -61,7 +62,8 @@ func TestPost(t *testing.T) {
 	s := New(t)
 	body := `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": {"a": "1"}}}`
 	for _, want := range []int{201, 409} {
-		if code, text, err := ask(t, s, http.MethodPost, "/api/v1/namespaces?fieldManager=m", body); code != want || err != nil {
+		if code, text, err := ask(t, s, http.MethodPost, "/api/v1/namespaces?fieldManager=m", body); code != want ||
+			err != nil {
 			t.Errorf("got %d %s %v, want %d", code, text, err, want)
 		}
 	}
@@ -69,7 +71,8 @@ func TestPost(t *testing.T) {
 	if code != 409 || !strings.Contains(text, `".metadata.labels.a"`) || err != nil {
 		t.Errorf("got %d %s %v", code, text, err)
 	}
-	if got := fmt.Sprint(s.Writes()); got != "[create /api/v1/namespaces 201 create /api/v1/namespaces 409 patch "+shop+" 409]" {
+	if got := fmt.Sprint(s.Writes()); got != "[create /api/v1/namespaces 201 create /api/v1/namespaces 409 patch "+shop+
+		" 409]" {
 		t.Errorf("noted %s", got)
 	}
 	s.Forget()

@@ -36,7 +36,8 @@ func runStatus(state RunState, at time.Time) map[string]any {
 		status, message = "True", "Tasks Completed: 1 (Failed: 0, Cancelled 0), Skipped: 0"
 	}
 	out := map[string]any{"startTime": now, "conditions": []any{
-		map[string]any{"type": "Succeeded", "status": status, "reason": string(state), "message": message, "lastTransitionTime": now},
+		map[string]any{"type": "Succeeded", "status": status, "reason": string(state), "message": message,
+			"lastTransitionTime": now},
 	}}
 	if status != "Unknown" {
 		out["completionTime"] = now
@@ -61,7 +62,9 @@ func (s *Server) AddTekton() {
 // AddPipeline makes a pipeline, and its namespace if there is none.
 func (s *Server) AddPipeline(t testing.TB, namespace, name string) {
 	t.Helper()
-	addPipeline(t, namespace, name, func(method, path, kind, body string) (int, []byte) { return s.Send(t, method, path, kind, body) })
+	addPipeline(t, namespace, name, func(method, path, kind, body string) (int, []byte) {
+		return s.Send(t, method, path, kind, body)
+	})
 }
 
 // PlayRun lets a run have a state from now on.
@@ -168,7 +171,10 @@ func checkLabels(body map[string]any) []cause {
 	var out []cause
 	for _, v := range mapOf(body["metadata"], "labels") {
 		if text := textOf(v); !labelValue.MatchString(text) {
-			out = append(out, cause{"metadata.labels", fmt.Sprintf("Invalid value: %q: a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.'", text)})
+			out = append(out,
+				cause{"metadata.labels",
+					fmt.Sprintf("Invalid value: %q: a valid label must be an empty string or consist of alphanumeric characters, "+
+						"'-', '_' or '.'", text)})
 		}
 	}
 	return out

@@ -11,18 +11,22 @@ import (
 const runsPath = "/apis/tekton.dev/v1/namespaces/f/pipelineruns"
 
 func run(name, label, more string) string {
-	return `{"apiVersion": "tekton.dev/v1", "kind": "PipelineRun", "metadata": {"name": "` + name + `", "namespace": "f", "labels": {"qontract.saas_file_name": "` + label + `"}}, ` + more + `"spec": {"pipelineRef": {"name": "o-x"}, "params": [{"name": "a", "value": "b"}]}}`
+	return `{"apiVersion": "tekton.dev/v1", "kind": "PipelineRun", "metadata": {"name": "` + name +
+		`", "namespace": "f", "labels": {"qontract.saas_file_name": "` + label + `"}}, ` + more +
+		`"spec": {"pipelineRef": {"name": "o-x"}, "params": [{"name": "a", "value": "b"}]}}`
 }
 
 func tektonTable() []request {
 	return []request{
 		{"created", "POST", runsPath + strict, plain, run("web", "Web", "")},
 		{"created again", "POST", runsPath + strict, plain, run("web", "Web", "")},
-		{"a status that nobody may set", "POST", runsPath + strict, plain, run("other", "web", `"status": {"conditions": []}, `)},
+		{"a status that nobody may set", "POST", runsPath + strict, plain,
+			run("other", "web", `"status": {"conditions": []}, `)},
 		{"a name that is none", "POST", runsPath + strict, plain, run("Web", "web", "")},
 		{"a label that is none", "POST", runsPath + strict, plain, run("label", "web (east)", "")},
 		{"a long label", "POST", runsPath + strict, plain, run("label", strings.Repeat("x", 64), "")},
-		{"another namespace", "POST", "/apis/tekton.dev/v1/namespaces/none/pipelineruns" + strict, plain, strings.Replace(run("web", "w", ""), `"f"`, `"none"`, 1)},
+		{"another namespace", "POST", "/apis/tekton.dev/v1/namespaces/none/pipelineruns" + strict, plain,
+			strings.Replace(run("web", "w", ""), `"f"`, `"none"`, 1)},
 		{"read", "GET", runsPath + "/web", "", ""},
 		{"not there", "GET", runsPath + "/gone", "", ""},
 		{"applied", "PATCH", runsPath + "/web" + strict, apply, run("web", "Web", "")},
@@ -114,13 +118,16 @@ func TestTekton(t *testing.T) {
 	if code, raw := s.Send(t, http.MethodPost, runsPath, plain, run("web", "Web", "")); code != http.StatusCreated {
 		t.Fatal(code, string(raw))
 	}
-	for state, want := range map[RunState]string{RunRunning: "Unknown", RunSucceeded: "True", RunCompleted: "True", RunFailed: "False", RunTimedOut: "False", RunCancelled: "False"} {
+	for state, want := range map[RunState]string{RunRunning: "Unknown", RunSucceeded: "True", RunCompleted: "True",
+		RunFailed: "False", RunTimedOut: "False", RunCancelled: "False"} {
 		s.PlayRun(t, "f", "web", state)
-		if got := conditionOf(t, s.Object(runsPath+"/web")); !strings.Contains(got, `"status":"`+want+`"`) || !strings.Contains(got, string(state)) {
+		if got := conditionOf(t, s.Object(runsPath+"/web")); !strings.Contains(got, `"status":"`+want+`"`) ||
+			!strings.Contains(got, string(state)) {
 			t.Errorf("%s: %s", state, got)
 		}
 	}
-	if code, _ := s.Send(t, http.MethodGet, runsPath+"?labelSelector=qontract.saas_file_name", "", ""); code != http.StatusOK {
+	if code, _ := s.Send(t, http.MethodGet, runsPath+"?labelSelector=qontract.saas_file_name", "",
+		""); code != http.StatusOK {
 		t.Error("runs cannot be listed by label")
 	}
 	s.PlayRun(t, "f", "web", RunGone)

@@ -30,10 +30,12 @@ func (s *Server) read(w http.ResponseWriter, at place, raw []byte) (body map[str
 	switch {
 	case err != nil || body == nil:
 		refuse(w, at, http.StatusBadRequest, "BadRequest", fmt.Sprint("error decoding: ", err), nil)
-	case id.APIVersion != at.apiVersion || id.Kind != at.kind || m.Namespace != "" && m.Namespace != at.namespace || at.name != "" && m.Name != at.name:
+	case id.APIVersion != at.apiVersion || id.Kind != at.kind || m.Namespace != "" && m.Namespace != at.namespace ||
+		at.name != "" && m.Name != at.name:
 		refuse(w, at, http.StatusBadRequest, "BadRequest", "the object is not that of the URL", nil)
 	case m.Name == "" || strings.ToLower(m.Name) != m.Name || len(m.Name) > longestName(at.kind):
-		refuse(w, at, http.StatusUnprocessableEntity, "Invalid", fmt.Sprintf("%s %q is invalid: metadata.name: Invalid value: %q", at.kind, m.Name, m.Name),
+		refuse(w, at, http.StatusUnprocessableEntity, "Invalid",
+			fmt.Sprintf("%s %q is invalid: metadata.name: Invalid value: %q", at.kind, m.Name, m.Name),
 			[]any{map[string]any{"reason": "FieldValueInvalid", "field": "metadata.name"}})
 	default:
 		return body, id, true
@@ -64,7 +66,9 @@ func (s *Server) hasRoom(w http.ResponseWriter, at place) bool {
 		return false
 	}
 	if dig(in.body, "metadata")["deletionTimestamp"] != nil {
-		refuse(w, at, http.StatusForbidden, "Forbidden", fmt.Sprintf("%s %q is forbidden: unable to create new content in namespace %s because it is being terminated", at.resource, at.name, at.namespace),
+		refuse(w, at, http.StatusForbidden, "Forbidden",
+			fmt.Sprintf("%s %q is forbidden: unable to create new content in namespace %s because it is being terminated",
+				at.resource, at.name, at.namespace),
 			[]any{map[string]any{"reason": "NamespaceTerminating", "field": "metadata.namespace"}})
 		return false
 	}
@@ -84,7 +88,8 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, at place, raw []
 	}
 	m := s.model(at)
 	if err := m.unknownFields(body); err != nil && isStrict(r) {
-		refuse(w, at, http.StatusBadRequest, "BadRequest", fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", at.kind, at.apiVersion, at.kind, err), nil)
+		refuse(w, at, http.StatusBadRequest, "BadRequest", fmt.Sprintf("%s in version %q cannot be handled as a %s: %v",
+			at.kind, at.apiVersion, at.kind, err), nil)
 		return
 	}
 	next, err := m.complete(body)
@@ -126,7 +131,8 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, at place, raw []b
 	} else if !s.hasRoom(w, at) {
 		return
 	} else if id.Metadata.UID != "" {
-		s.refuseChanged(w, at, "uid mismatch: the provided object specified uid "+id.Metadata.UID+", and no existing object was found")
+		s.refuseChanged(w, at, "uid mismatch: the provided object specified uid "+id.Metadata.UID+
+			", and no existing object was found")
 		return
 	}
 	next, err := s.model(at).apply(live, body, manager, r.URL.Query().Get("force") == "true")
@@ -196,7 +202,8 @@ func (s *Server) prepare(w http.ResponseWriter, at place, next, live map[string]
 		refuseInvalid(w, at, []cause{{"metadata.uid", "field is immutable"}})
 		return false
 	}
-	for _, field := range []string{"name", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+	for _, field := range []string{"name", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp",
+		"deletionGracePeriodSeconds"} {
 		m[field] = was[field]
 		if was[field] == nil {
 			delete(m, field)
@@ -229,11 +236,13 @@ func refuseInvalid(w http.ResponseWriter, at place, causes []cause) {
 	if at.group != "" {
 		name += "." + at.group
 	}
-	refuse(w, at, http.StatusUnprocessableEntity, "Invalid", fmt.Sprintf("%s %q is invalid: %s", name, at.name, text), told)
+	refuse(w, at, http.StatusUnprocessableEntity, "Invalid", fmt.Sprintf("%s %q is invalid: %s", name, at.name, text),
+		told)
 }
 
 func (s *Server) refuseChanged(w http.ResponseWriter, at place, why string) {
-	refuse(w, at, http.StatusConflict, "Conflict", fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s", at.resource, at.name, why), nil)
+	refuse(w, at, http.StatusConflict, "Conflict", fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s", at.resource,
+		at.name, why), nil)
 }
 
 // delete answers a deletion of an object that is there.

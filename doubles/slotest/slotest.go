@@ -49,13 +49,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path != "/api/v1/query" || r.Method != http.MethodGet && r.Method != http.MethodPost:
 		http.NotFound(w, r)
 	case !known:
-		send(w, http.StatusBadRequest, map[string]any{"status": "error", "errorType": "bad_data", "error": "this server does not know the expression"})
+		send(w, http.StatusBadRequest, map[string]any{"status": "error", "errorType": "bad_data",
+			"error": "this server does not know the expression"})
 	default:
 		result := []any{}
 		for i, v := range values {
 			result = append(result, map[string]any{"metric": map[string]any{"series": i}, "value": []any{1769158800.123, v}})
 		}
-		send(w, http.StatusOK, map[string]any{"status": "success", "data": map[string]any{"resultType": "vector", "result": result}})
+		send(w, http.StatusOK,
+			map[string]any{"status": "success", "data": map[string]any{"resultType": "vector", "result": result}})
 	}
 }
 

@@ -52,7 +52,9 @@ func TestFirstRun(t *testing.T) {
 		{"a new account", func() error {
 			return os.WriteFile(lake, []byte(strings.ReplaceAll(string(account), "production", "lake")), 0o600)
 		}, []string{"patch qontract-reconcile-terraform-resources-lake"}},
-		{"the account goes", func() error { return os.Remove(lake) }, []string{"delete qontract-reconcile-terraform-resources-lake"}},
+		{"the account goes", func() error {
+			return os.Remove(lake)
+		}, []string{"delete qontract-reconcile-terraform-resources-lake"}},
 	} {
 		_, _ = fmt.Fprintf(t.Output(), "== %s\n", step.name) // for people
 		if step.change != nil {
@@ -94,8 +96,9 @@ func deploy(t *testing.T, checkout string, cluster *kubetest.Server, remembered 
 	defer func() { close(ended); <-done }()
 	cluster.Forget()
 	env := integration.Environment{
-		Integration: manager.Name, Settings: rules.For(manager.Name), Query: queryOf(t, open(t, checkout)), State: state.ReadOnly(remembered),
-		Log: t.Output(), Workers: 4, Now: time.Now,
+		Integration: manager.Name, Settings: rules.For(manager.Name), Query: queryOf(t, open(t, checkout)),
+		State: state.ReadOnly(remembered),
+		Log:   t.Output(), Workers: 4, Now: time.Now,
 		Cluster: func(context.Context, integration.ClusterRef) (integration.ClusterReader, error) {
 			return kube.Open(access)
 		},

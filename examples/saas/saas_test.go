@@ -19,7 +19,8 @@ func open(t *testing.T, folder string) []byte {
 		return bundler.TreePart{Tree: bundler.Folder(folder), Dir: dir, Shown: dir, Optional: dir == "resources"}
 	}
 	made, problems, err := bundler.Make(t.Context(), bundler.Input{
-		Data: section("data"), Resources: section("resources"), Schemas: section("schemas"), GraphQL: section("graphql-schemas/schema.yml"),
+		Data: section("data"), Resources: section("resources"), Schemas: section("schemas"),
+		GraphQL: section("graphql-schemas/schema.yml"),
 	}, bundler.Options{})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)

@@ -23,7 +23,8 @@ var programs = []struct {
 	{"shop-window", nil, "would change the sign of lamp: A lamp for the desk, with a dimmer., now A lamp for the desk.\n"},
 	{"staff-badges", nil, "nothing would change\n"},
 	{"supplier-orders", nil, "nothing would change\n"},
-	{"warehouse-stock", nil, "would change the warehouse harbor: 260 shelves for 2 products, now 200 shelves for 2 products\n"},
+	{"warehouse-stock", nil,
+		"would change the warehouse harbor: 260 shelves for 2 products, now 200 shelves for 2 products\n"},
 	{"warehouse-stock", []string{"-warehouse", "harbor"},
 		"would change the warehouse harbor: 260 shelves for 2 products, now 200 shelves for 2 products\n"},
 	{"warehouse-stock", []string{"-warehouse", "quay"}, "nothing would change\n"},
@@ -31,7 +32,8 @@ var programs = []struct {
 
 func TestPrograms(t *testing.T) {
 	bin := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./integrations/...").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin,
+		"./integrations/...").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	b, err := bundle.Open("base.json", nil)
@@ -49,7 +51,8 @@ func TestPrograms(t *testing.T) {
 	for _, p := range programs {
 		t.Run(strings.Join(append([]string{p.name}, p.args...), " "), func(t *testing.T) {
 			allowed := schemas(t, h, p.name)
-			e, err := server.Open(t.Context(), server.Options{Base: base, Head: head, Integration: p.name, BaseAllowed: allowed, HeadAllowed: allowed})
+			e, err := server.Open(t.Context(), server.Options{Base: base, Head: head, Integration: p.name, BaseAllowed: allowed,
+				HeadAllowed: allowed})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +65,8 @@ func TestPrograms(t *testing.T) {
 				t.Error(err)
 			}
 			var exit *exec.ExitError
-			if err := exec.CommandContext(t.Context(), filepath.Join(bin, p.name), args...).Run(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+			if err := exec.CommandContext(t.Context(), filepath.Join(bin, p.name), args...).Run(); !errors.As(err, &exit) ||
+				exit.ExitCode() != 1 {
 				t.Errorf("without a server: got %v, want exit code 1", err)
 			}
 		})

@@ -61,7 +61,8 @@ func queryOf(t *testing.T, b *bundle.Bundle) integration.QueryFunc {
 	}
 }
 
-var strategies = []settings.Strategy{settings.PerAWSAccount, settings.PerOpenShiftCluster, settings.PerOCMOrganization, settings.StrategyStatic}
+var strategies = []settings.Strategy{settings.PerAWSAccount, settings.PerOpenShiftCluster, settings.PerOCMOrganization,
+	settings.StrategyStatic}
 
 // found is how an integration is divided, and its processes.
 type found struct {
@@ -138,7 +139,8 @@ func sameShards(t *testing.T, b *bundle.Bundle) (compared, parts int) {
 func TestAnswersLaw(t *testing.T) {
 	compared, parts := 0, 0
 	for seed := range uint64(400) {
-		raw, err := json.Marshal(map[string]any{"data": randomData(rand.New(rand.NewPCG(seed, 5))), "graphql": json.RawMessage(types)})
+		raw, err := json.Marshal(map[string]any{"data": randomData(rand.New(rand.NewPCG(seed, 5))),
+			"graphql": json.RawMessage(types)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +162,8 @@ func TestAnswersLaw(t *testing.T) {
 
 // Queries give the same shards as a bundle: in recorded data with their own types.
 func TestAnswersOnRecordedData(t *testing.T) {
-	for name, want := range map[string]int{"app-interface-base": 6, "app-interface-head": 6, "generated-300-base": 7, "generated-300-head": 7, "random-1-base": 0, "random-1-head": 0} {
+	for name, want := range map[string]int{"app-interface-base": 6, "app-interface-head": 6, "generated-300-base": 7,
+		"generated-300-head": 7, "random-1-base": 0, "random-1-head": 0} {
 		raw, err := os.ReadFile(shared.Path(t, "data", "bundles", name+".json"))
 		if err != nil {
 			t.Fatal(err)
@@ -259,16 +262,19 @@ func randomManaged(of func(int) int, paths [3][]string) object {
 // An answer that lacks a list is an error, never "there are no shards".
 func TestAnswersNotWhole(t *testing.T) {
 	for name, c := range map[string]struct{ answer, want string }{
-		"null":           {`null`, "data is null: the answer is not whole"},
-		"nothing":        {`{}`, "data.awsaccounts_v1 is missing: the answer is not whole"},
-		"null list":      {`{"awsaccounts_v1":null}`, "data.awsaccounts_v1 is null: the answer is not whole"},
-		"null item":      {`{"awsaccounts_v1":[{"path":"/a.yml","name":"a"},null]}`, "data.awsaccounts_v1[1] is no object: the answer is not whole"},
+		"null":      {`null`, "data is null: the answer is not whole"},
+		"nothing":   {`{}`, "data.awsaccounts_v1 is missing: the answer is not whole"},
+		"null list": {`{"awsaccounts_v1":null}`, "data.awsaccounts_v1 is null: the answer is not whole"},
+		"null item": {`{"awsaccounts_v1":[{"path":"/a.yml","name":"a"},null]}`,
+			"data.awsaccounts_v1[1] is no object: the answer is not whole"},
 		"a list of text": {`{"awsaccounts_v1":["a"]}`, "data.awsaccounts_v1[0] is no object: the answer is not whole"},
 		"no list":        {`{"awsaccounts_v1":{}}`, "data.awsaccounts_v1 is an object, and must be a list"},
 		"no JSON":        {`<html>`, "decoding the data of the answer: invalid character '<' looking for beginning of value"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := sharding.Ask(t.Context(), func(context.Context, string, map[string]any) ([]byte, error) { return []byte(c.answer), nil }, settings.PerAWSAccount)
+			got, err := sharding.Ask(t.Context(), func(context.Context, string, map[string]any) ([]byte, error) {
+				return []byte(c.answer), nil
+			}, settings.PerAWSAccount)
 			if want := "asking for the shards of the strategy per-aws-account: " + c.want; err == nil || err.Error() != want {
 				t.Errorf("got %v, %v, want %s", got, err, want)
 			}

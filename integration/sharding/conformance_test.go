@@ -89,7 +89,8 @@ func TestStrategy(t *testing.T) {
 		b := parsed(t, data)
 		f, _ := b.Datafile("/it.yml")
 		managed, _ := f.Object().Get("managed")
-		got, err := sharding.Specs(c.Input.Integration.Name, c.Input.Integration.Args, managed.(*bundle.Object), sharding.InBundle(b))
+		got, err := sharding.Specs(c.Input.Integration.Name, c.Input.Integration.Args, managed.(*bundle.Object),
+			sharding.InBundle(b))
 		var fails struct{ Mentions string }
 		if json.Unmarshal(c.Expected, &fails) == nil {
 			if err == nil || fails.Mentions == "" || !strings.Contains(err.Error(), fails.Mentions) {

@@ -24,10 +24,13 @@ type strategyRow struct {
 
 // strategyTable has the strategies that a definition can name.
 var strategyTable = map[settings.Strategy]strategyRow{
-	settings.PerAWSAccount:       {schema: "/aws/account-1.yml", root: "awsaccounts_v1", key: "name", option: "--account-name"},
-	settings.PerOpenShiftCluster: {schema: "/openshift/cluster-1.yml", root: "clusters_v1", key: "name", option: "--cluster-name", divisible: true},
-	settings.PerOCMOrganization:  {schema: "/openshift/openshift-cluster-manager-1.yml", root: "ocm_instances_v1", key: "orgId", option: "--org-id", cannotDisable: true, lowerCaseNames: true},
-	settings.StrategyStatic:      {},
+	settings.PerAWSAccount: {schema: "/aws/account-1.yml", root: "awsaccounts_v1", key: "name",
+		option: "--account-name"},
+	settings.PerOpenShiftCluster: {schema: "/openshift/cluster-1.yml", root: "clusters_v1", key: "name",
+		option: "--cluster-name", divisible: true},
+	settings.PerOCMOrganization: {schema: "/openshift/openshift-cluster-manager-1.yml", root: "ocm_instances_v1",
+		key: "orgId", option: "--org-id", cannotDisable: true, lowerCaseNames: true},
+	settings.StrategyStatic: {},
 }
 
 // KeyOption returns the option that passes a key to an integration, such as

@@ -25,7 +25,8 @@ func TestCheckKey(t *testing.T) {
 	for _, c := range []struct {
 		key, want string // the error
 	}{
-		{"a", ""}, {"a b", ""}, {"a/b", ""}, {"/", ""}, {`a"b'c`, ""}, {"$(id);x|y", ""}, {"..", ""}, {"../../etc", ""}, {"é 日本", ""}, {" ", ""}, {"=", ""}, {"a-", ""},
+		{"a", ""}, {"a b", ""}, {"a/b", ""}, {"/", ""}, {`a"b'c`, ""}, {"$(id);x|y", ""}, {"..", ""}, {"../../etc", ""},
+		{"é 日本", ""}, {" ", ""}, {"=", ""}, {"a-", ""},
 		{strings.Repeat("k", 253), ""},
 		{"", "has an empty key"},
 		{strings.Repeat("k", 254), "has a key longer than 253 bytes"},
@@ -48,7 +49,8 @@ func TestCheckKey(t *testing.T) {
 		}
 		exec := settings.Exec{Argv: []string{"run", "{shard_args}", "--only={shard}"}}
 		got := exec.Expand("it", nil, "--account", c.key)
-		if want := []string{"run", "--account", c.key, "--only=" + c.key}; strings.Join(got, "\x00") != strings.Join(want, "\x00") {
+		if want := []string{"run", "--account", c.key, "--only=" + c.key}; strings.Join(got, "\x00") != strings.Join(want,
+			"\x00") {
 			t.Errorf("%.40q: got the arguments %q, want %q", c.key, got, want)
 		}
 	}

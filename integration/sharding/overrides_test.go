@@ -23,18 +23,25 @@ func TestCheckOverrides(t *testing.T) {
 		rule string
 		want []string
 	}{
-		"none":                 {`{"strategy":"per-openshift-cluster"}`, nil},
-		"used":                 {`{"strategy":"per-openshift-cluster","shardSpecOverrides":[{"shard":{"$ref":"/c/one.yml"},"subSharding":{"strategy":"static","shards":2}}]}`, nil},
-		"does not exist":       {`{"strategy":"per-openshift-cluster","shardSpecOverrides":[{"shard":{"$ref":"/c/none.yml"}}]}`, []string{`0: it overrides an object that does not exist`}},
-		"object of another":    {`{"strategy":"per-openshift-cluster","shardSpecOverrides":[{"shard":{"$ref":"/a/one.yml"}}]}`, []string{`0: it overrides "acc", which does not exist`}},
-		"disables it":          {`{"strategy":"per-openshift-cluster","shardSpecOverrides":[{"shard":{"$ref":"/c/one.yml"}},{"shard":{"$ref":"/c/off.yml"}}]}`, []string{`1: it overrides "off", which disables it and is no shard`}},
-		"twice":                {`{"strategy":"per-openshift-cluster","shardSpecOverrides":[{"shard":{"$ref":"/c/one.yml"}},{"shard":{"$ref":"/c/one.yml"}}]}`, []string{`1: it overrides "one", and so does override 0`}},
-		"cannot be divided":    {`{"strategy":"per-ocm-organization","shardSpecOverrides":[{"shard":{"$ref":"/o/p.yml"},"subSharding":{"strategy":"static","shards":2}}]}`, []string{`0: it divides "prod", but shards of the strategy per-ocm-organization cannot be divided`}},
-		"an unknown strategy":  {`{"strategy":"per-moon","shardSpecOverrides":[{}]}`, nil},
-		"without overrides":    {`{"strategy":"static","shards":2}`, nil},
-		"of no sharding":       {`null`, nil},
-		"an override is null":  {`{"strategy":"per-openshift-cluster","shardSpecOverrides":[null]}`, []string{`0: it overrides an object that does not exist`}},
-		"several at one place": {`{"strategy":"per-aws-account","shardSpecOverrides":[{"shard":{"$ref":"/x"}},{"shard":{"$ref":"/y"}}]}`, []string{`0: it overrides an object that does not exist`, `1: it overrides an object that does not exist`}},
+		"none": {`{"strategy":"per-openshift-cluster"}`, nil},
+		"used": {`{"strategy":"per-openshift-cluster","shardSpecOverrides":[{"shard":{"$ref":"/c/one.yml"},"subSharding":{"strategy":"static","shards":2}}]}`, nil},
+		"does not exist": {
+			`{"strategy":"per-openshift-cluster","shardSpecOverrides":[{"shard":{"$ref":"/c/none.yml"}}]}`,
+			[]string{`0: it overrides an object that does not exist`}},
+		"object of another": {
+			`{"strategy":"per-openshift-cluster","shardSpecOverrides":[{"shard":{"$ref":"/a/one.yml"}}]}`,
+			[]string{`0: it overrides "acc", which does not exist`}},
+		"disables it":         {`{"strategy":"per-openshift-cluster","shardSpecOverrides":[{"shard":{"$ref":"/c/one.yml"}},{"shard":{"$ref":"/c/off.yml"}}]}`, []string{`1: it overrides "off", which disables it and is no shard`}},
+		"twice":               {`{"strategy":"per-openshift-cluster","shardSpecOverrides":[{"shard":{"$ref":"/c/one.yml"}},{"shard":{"$ref":"/c/one.yml"}}]}`, []string{`1: it overrides "one", and so does override 0`}},
+		"cannot be divided":   {`{"strategy":"per-ocm-organization","shardSpecOverrides":[{"shard":{"$ref":"/o/p.yml"},"subSharding":{"strategy":"static","shards":2}}]}`, []string{`0: it divides "prod", but shards of the strategy per-ocm-organization cannot be divided`}},
+		"an unknown strategy": {`{"strategy":"per-moon","shardSpecOverrides":[{}]}`, nil},
+		"without overrides":   {`{"strategy":"static","shards":2}`, nil},
+		"of no sharding":      {`null`, nil},
+		"an override is null": {`{"strategy":"per-openshift-cluster","shardSpecOverrides":[null]}`,
+			[]string{`0: it overrides an object that does not exist`}},
+		"several at one place": {
+			`{"strategy":"per-aws-account","shardSpecOverrides":[{"shard":{"$ref":"/x"}},{"shard":{"$ref":"/y"}}]}`,
+			[]string{`0: it overrides an object that does not exist`, `1: it overrides an object that does not exist`}},
 	} {
 		managed, err := sharding.ReadManaged([]byte(`{"sharding":` + c.rule + `}`))
 		if err != nil {

@@ -25,7 +25,8 @@ func DeclaredStrategy(managed []*bundle.Object) (settings.Strategy, error) {
 	case len(words) == 0 || len(words) == 1 && words[0] == "":
 		return settings.StrategyNone, errors.New("its definition names no sharding strategy")
 	case len(words) > 1 && words[0] == "":
-		return settings.StrategyNone, fmt.Errorf("its definition deploys it as a whole, too, not only by the sharding strategy %q", words[1])
+		return settings.StrategyNone, fmt.Errorf("its definition deploys it as a whole, too, not only by the sharding "+
+			"strategy %q", words[1])
 	case len(words) > 1:
 		return settings.StrategyNone, fmt.Errorf("its definition names the sharding strategies %q and %q", words[0], words[1])
 	}

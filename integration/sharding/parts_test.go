@@ -39,8 +39,10 @@ func TestDeclaredStrategy(t *testing.T) {
 		{`[null,7,{}]`, "", "its definition names no sharding strategy"},
 		{`[` + by("static") + `]`, "static", ""},
 		{`[` + by("per-openshift-cluster") + `,` + by("per-openshift-cluster") + `]`, "per-openshift-cluster", ""},
-		{`[` + by("per-aws-account") + `,` + by("static") + `]`, "", `its definition names the sharding strategies "per-aws-account" and "static"`},
-		{`[` + by("per-aws-account") + `,{}]`, "", `its definition deploys it as a whole, too, not only by the sharding strategy "per-aws-account"`},
+		{`[` + by("per-aws-account") + `,` + by("static") + `]`, "",
+			`its definition names the sharding strategies "per-aws-account" and "static"`},
+		{`[` + by("per-aws-account") + `,{}]`, "",
+			`its definition deploys it as a whole, too, not only by the sharding strategy "per-aws-account"`},
 		{`[` + by("managed") + `]`, "", `its definition names the sharding strategy "managed", which is not known`},
 	} {
 		d, _ := deployed(t, c.managed, "")
@@ -65,18 +67,25 @@ func TestListParts(t *testing.T) {
 		{"nothing special", clusters(), "", "one 1 , two 1 "},
 		{"image", clusters(one(`"imageRef":"a"`)), "", "one 1 a, two 1 "},
 		{"image in one place", clusters(one(`"imageRef":"a"`)) + "," + clusters(), "", "one 1 a, two 1 "},
-		{"the same image twice", clusters(one(`"imageRef":"a"`)) + "," + clusters(one(`"imageRef":"a"`)), "", "one 1 a, two 1 "},
-		{"two images", clusters(one(`"imageRef":"a"`)) + "," + clusters(one(`"imageRef":"b"`)), "", `its definition gives its shard "one" the image "a", and "b"`},
+		{"the same image twice", clusters(one(`"imageRef":"a"`)) + "," + clusters(one(`"imageRef":"a"`)), "",
+			"one 1 a, two 1 "},
+		{"two images", clusters(one(`"imageRef":"a"`)) + "," + clusters(one(`"imageRef":"b"`)), "",
+			`its definition gives its shard "one" the image "a", and "b"`},
 		{"no image", clusters(one(`"imageRef":7`)), "", "one 1 , two 1 "},
 		{"image here, number there", clusters(one(`"imageRef":"a"`)) + "," + clusters(one(static(3))), "", "one 3 a, two 1 "},
-		{"two numbers", clusters(one(static(2))) + "," + clusters(one(static(3))), "", `its definition gives its shard "one" 2 static shards, and 3`},
+		{"two numbers", clusters(one(static(2))) + "," + clusters(one(static(3))), "",
+			`its definition gives its shard "one" 2 static shards, and 3`},
 		{"the last override of one element", clusters(one(`"imageRef":"a"`), one(static(2))), "", "one 2 , two 1 "},
-		{"of another strategy", `{"sharding":{"strategy":"per-aws-account","shardSpecOverrides":[` + one(`"imageRef":"a"`) + `]}}`, "", "one 1 , two 1 "},
-		{"two objects of one name", clusters(one(`"imageRef":"a"`)), `"/c/twin.yml":{"$schema":"/openshift/cluster-1.yml","name":"one"},`, "one 1 a, two 1 "},
-		{"no key", clusters(), `"/c/none.yml":{"$schema":"/openshift/cluster-1.yml"},`, "/c/none.yml has no name to be a shard by"},
+		{"of another strategy", `{"sharding":{"strategy":"per-aws-account","shardSpecOverrides":[` + one(`"imageRef":"a"`) +
+			`]}}`, "", "one 1 , two 1 "},
+		{"two objects of one name", clusters(one(`"imageRef":"a"`)),
+			`"/c/twin.yml":{"$schema":"/openshift/cluster-1.yml","name":"one"},`, "one 1 a, two 1 "},
+		{"no key", clusters(), `"/c/none.yml":{"$schema":"/openshift/cluster-1.yml"},`,
+			"/c/none.yml has no name to be a shard by"},
 	} {
 		d, b := deployed(t, "["+c.managed+"]", c.more)
-		parts, err := sharding.ListParts("it", settings.PerOpenShiftCluster, d.Managed(), sharding.InBundle(b), sharding.InBundle(b))
+		parts, err := sharding.ListParts("it", settings.PerOpenShiftCluster, d.Managed(), sharding.InBundle(b),
+			sharding.InBundle(b))
 		var words []string
 		for _, p := range parts {
 			words = append(words, fmt.Sprintf("%s %d %s", p.Key, p.Static, p.Image))
@@ -92,7 +101,8 @@ func TestListParts(t *testing.T) {
 }
 
 func TestOverrideImages(t *testing.T) {
-	d, _ := deployed(t, `[null,{},{"sharding":{"shardSpecOverrides":7}},{"sharding":{"shardSpecOverrides":[null,{"imageRef":"b"},{"imageRef":7},{"imageRef":""},{"imageRef":"a"}]}},
+	d, _ := deployed(t,
+		`[null,{},{"sharding":{"shardSpecOverrides":7}},{"sharding":{"shardSpecOverrides":[null,{"imageRef":"b"},{"imageRef":7},{"imageRef":""},{"imageRef":"a"}]}},
 		{"sharding":{"shardSpecOverrides":[{"imageRef":"b"}]}}]`, "")
 	if got, want := sharding.OverrideImages(d.Managed()), []string{"a", "b"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -105,7 +115,8 @@ func FuzzDivide(f *testing.F) {
 	for _, seed := range []string{
 		`[{"sharding":{"strategy":"per-openshift-cluster","shardSpecOverrides":[{"shard":{"$ref":"/c/one.yml"},"imageRef":"a","subSharding":{"strategy":"static","shards":2}}]}}]`,
 		`[{"sharding":{"strategy":"static","shards":3}},{"sharding":{"strategy":"static","shards":"3"}}]`,
-		`[{"sharding":{"strategy":"static","shards":-1}}]`, `[null,7,{"sharding":[]},{"sharding":{"shardSpecOverrides":{}}}]`, `{}`, `null`,
+		`[{"sharding":{"strategy":"static","shards":-1}}]`, `[null,7,{"sharding":[]},{"sharding":{"shardSpecOverrides":{}}}]`,
+		`{}`, `null`,
 	} {
 		f.Add(seed)
 	}
@@ -121,7 +132,8 @@ func FuzzDivide(f *testing.F) {
 		if err != nil || len(all) != 1 || all[0].Name != "it" {
 			return // no definition
 		}
-		for s, want := range map[settings.Strategy][]string{settings.PerOpenShiftCluster: {"one", "two"}, settings.StrategyStatic: {""}} {
+		for s, want := range map[settings.Strategy][]string{settings.PerOpenShiftCluster: {"one", "two"},
+			settings.StrategyStatic: {""}} {
 			parts, err := sharding.ListParts("it", s, all[0].Managed(), sharding.InBundle(b), sharding.InBundle(b))
 			if err != nil {
 				continue

@@ -25,10 +25,12 @@ func specs(t *testing.T, rule string) (string, error) {
 	}
 	f, _ := b.Datafile("/it.yml")
 	managed, _ := f.Object().Get("managed")
-	list, err := sharding.Specs("it", []string{"--cluster-name", "--org-id"}, managed.(*bundle.Object), sharding.InBundle(b))
+	list, err := sharding.Specs("it", []string{"--cluster-name", "--org-id"}, managed.(*bundle.Object),
+		sharding.InBundle(b))
 	var lines []string
 	for _, s := range list {
-		lines = append(lines, fmt.Sprintf("%s/%s %q it%s %s override %v disabled %v", s.ID, s.Shards, s.Key, s.Suffix, s.ExtraArgs, s.Override != nil, s.Disabled))
+		lines = append(lines, fmt.Sprintf("%s/%s %q it%s %s override %v disabled %v", s.ID, s.Shards, s.Key, s.Suffix,
+			s.ExtraArgs, s.Override != nil, s.Disabled))
 	}
 	return strings.Join(lines, "\n"), err
 }
@@ -36,7 +38,8 @@ func specs(t *testing.T, rule string) (string, error) {
 func TestSpecs(t *testing.T) {
 	for name, c := range map[string]struct{ rule, want string }{
 		"nothing": {"null", `0/1 "" it --x override false disabled false`},
-		"clusters": {`{"strategy":"per-openshift-cluster"}`, `/ "one" it-one --x --cluster-name one override false disabled false
+		"clusters": {`{"strategy":"per-openshift-cluster"}`,
+			`/ "one" it-one --x --cluster-name one override false disabled false
 / "two" it-two --x --cluster-name two override false disabled false`},
 		"divided further, and disabled": {`{"strategy":"per-openshift-cluster","shardSpecOverrides":[
 			{"shard":{"$ref":"/c/two.yml"},"subSharding":{"strategy":"static","shards":2}},

@@ -40,7 +40,8 @@ func TestDocuments(t *testing.T) {
 		t.Error("the hidden command has a page")
 	}
 	t.Setenv("SOURCE_DATE_EPOCH", "today")
-	if code, _, errs := execute("documents", dir); code != ExitUsage || !strings.Contains(errs, "SOURCE_DATE_EPOCH: must be") {
+	if code, _, errs := execute("documents", dir); code != ExitUsage ||
+		!strings.Contains(errs, "SOURCE_DATE_EPOCH: must be") {
 		t.Errorf("got %d, %q", code, errs)
 	}
 }

@@ -17,7 +17,8 @@ const flagsFrom = "flags-from"
 // addFlagsFrom gives all commands of a tree the flag --flags-from, for the help. Its value
 // is never read, since [fillFlags] replaces the flag before the arguments are parsed.
 func addFlagsFrom(root *cobra.Command) {
-	root.PersistentFlags().StringArray(flagsFrom, nil, "`variable` of the environment with further flags as a JSON array, such as [\"--jobs\", \"4\"]; empty is none")
+	root.PersistentFlags().StringArray(flagsFrom, nil,
+		"`variable` of the environment with further flags as a JSON array, such as [\"--jobs\", \"4\"]; empty is none")
 }
 
 // fillFlags replaces each --flags-from NAME by the arguments in the variable NAME. Pipelines
@@ -70,7 +71,8 @@ func parseFlags(value string) ([]string, error) {
 		case flag == "--"+flagsFrom || strings.HasPrefix(flag, "--"+flagsFrom+"="):
 			return nil, fmt.Errorf("item %d is --%s, which a variable cannot hold", i+1, flagsFrom)
 		case unfilled.MatchString(flag):
-			return nil, fmt.Errorf("item %d names the variable %s, which is not filled in here; write its value", i+1, unfilled.FindString(flag))
+			return nil, fmt.Errorf("item %d names the variable %s, which is not filled in here; write its value", i+1,
+				unfilled.FindString(flag))
 		}
 		flags = append(flags, flag)
 	}
@@ -81,7 +83,8 @@ func parseFlags(value string) ([]string, error) {
 // be.
 func suggestArray(value string) string {
 	words := strings.Fields(value)
-	if len(words) == 0 || len(value) > 200 || strings.ContainsAny(value, `"'[]{}$`) || !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") }) {
+	if len(words) == 0 || len(value) > 200 || strings.ContainsAny(value, `"'[]{}$`) ||
+		!slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") }) {
 		return ` such as ["--jobs", "4"]`
 	}
 	raw, _ := json.Marshal(words) // texts

@@ -55,7 +55,8 @@ func TestMainAsProcess(t *testing.T) {
 	tests := []struct{ name, script, stdout, stderr string }{
 		{"all good", "demo add 1 2" + status, "1+2\nstatus 0\n", ""},
 		{"a check failed", "demo fail" + status, "status 1\n", ""},
-		{"wrong usage", "demo add --tims" + status, "status 2\n", "demo: unknown flag: --tims, did you mean \"--times\"? (run 'demo add --help')\n"},
+		{"wrong usage", "demo add --tims" + status, "status 2\n",
+			"demo: unknown flag: --tims, did you mean \"--times\"? (run 'demo add --help')\n"},
 		{"trouble", "demo trouble" + status, "status 3\n", "demo: one\ndemo: two\n"},
 		{"panic", "demo panic" + status, "status 3\n",
 			"demo: internal error: panic at cli.demo.func2, line 30 (a bug in prcheck; set PRCHECK_DEBUG=1 to see where)\n"},

@@ -17,7 +17,8 @@ func IsTerminal(w io.Writer) bool {
 }
 
 // ColorUsage describes a flag --color.
-const ColorUsage = "when text has colours; auto means on a terminal and in the log of a GitLab job, unless NO_COLOR is set, and everywhere if FORCE_COLOR is set"
+const ColorUsage = "when text has colours; auto means on a terminal and in the log of a GitLab job, unless NO_COLOR " +
+	"is set, and everywhere if FORCE_COLOR is set"
 
 // Colors returns the value of a flag --color.
 func Colors() Choice { return OneOf("auto", "always", "never") }

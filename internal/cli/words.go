@@ -40,7 +40,8 @@ const separator = "|"
 func completeChoices(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if words := strings.Split(f.Value.Type(), separator); len(words) > 1 {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for an unknown flag
+			// it fails only for an unknown flag
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 		}
 	})
 }

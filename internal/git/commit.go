@@ -138,8 +138,8 @@ func (c *Commit) objects(ctx context.Context, names []string, kinds ...string) (
 	return ids, nil
 }
 
-// HasFiles reports which paths of the commit are files or links, also through links to folders. A name with a line break
-// may be one.
+// HasFiles reports which paths of the commit are files or links, also through links to folders. A name with a line
+// break may be one.
 func (c *Commit) HasFiles(ctx context.Context, paths []string) ([]bool, error) {
 	out := make([]bool, len(paths))
 	var asked []string

@@ -35,7 +35,9 @@ func TestMirrorIsForHTTP(t *testing.T) {
 func TestAlternateServer(t *testing.T) {
 	const id = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	var asked []string
-	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("another server got %s", r.URL) }))
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("another server got %s", r.URL)
+	}))
 	defer other.Close()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.Path)
@@ -54,7 +56,8 @@ func TestAlternateServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.FetchFiles(t.Context(), from, []string{id}); err == nil || !slices.Contains(asked, "/a.git/objects/info/http-alternates") {
+	if err := m.FetchFiles(t.Context(), from, []string{id}); err == nil ||
+		!slices.Contains(asked, "/a.git/objects/info/http-alternates") {
 		t.Errorf("got %v, and the server was asked %q", err, asked)
 	}
 }

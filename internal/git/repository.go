@@ -19,7 +19,9 @@ func FindRepository(ctx context.Context, dir string) (*Repository, error) {
 		return nil, errors.New("git is not installed, and without it nothing tells base from head: install it, or " +
 			"name bundles with --base and --head")
 	}
-	out, err := pinned(ctx, "working tree", dir, "", func() ([]byte, error) { return run(ctx, dir, "rev-parse", "--show-toplevel") })
+	out, err := pinned(ctx, "working tree", dir, "", func() ([]byte, error) {
+		return run(ctx, dir, "rev-parse", "--show-toplevel")
+	})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -29,7 +29,8 @@ func TestListIgnoredPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []string{"build", "build/a/b", "a.local", ":(top)b.local", "-x.local", "n\nl.local", "[a].local", "sub/only-here", "everywhere"}
+	want := []string{"build", "build/a/b", "a.local", ":(top)b.local", "-x.local", "n\nl.local", "[a].local",
+		"sub/only-here", "everywhere"}
 	not := []string{"kept.local", "only-here", ":(top)b", "*", "a", "builds", "sub/build", ":/", "local"}
 	got, err := ListIgnoredPaths(context.Background(), repo, files, append(not, want...))
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -38,7 +39,8 @@ func TestListIgnoredPaths(t *testing.T) {
 	if got, err := ListIgnoredPaths(context.Background(), repo, files, not); err != nil || len(got) > 0 {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if _, err := ListIgnoredPaths(context.Background(), t.TempDir(), files, want); err == nil || strings.Contains(err.Error(), "\n") {
+	if _, err := ListIgnoredPaths(context.Background(), t.TempDir(), files, want); err == nil ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("without a repository: got %v", err)
 	}
 }
@@ -46,7 +48,8 @@ func TestListIgnoredPaths(t *testing.T) {
 // Paths lead through links to files; links that lead nowhere, outside or in circles do not.
 func TestHasFilesBehindLinks(t *testing.T) {
 	dir := commitAll(t, map[string]string{"tools/run.sh": "1", "tools/sub dir/a b": "2"})
-	for name, target := range map[string]string{"linked": "tools", "far": "linked/sub dir", "out": "/etc", "gone": "nowhere\nblob", "a": "b", "b": "a"} {
+	for name, target := range map[string]string{"linked": "tools", "far": "linked/sub dir", "out": "/etc",
+		"gone": "nowhere\nblob", "a": "b", "b": "a"} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +60,8 @@ func TestHasFilesBehindLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths := []string{"gone/x", "linked/run.sh", "out/passwd", "a/x", "linked/run.sh/x", "far/a b", "linked/no", "linked", "tools/run.sh", "tools", "no", "linked/sub dir"}
+	paths := []string{"gone/x", "linked/run.sh", "out/passwd", "a/x", "linked/run.sh/x", "far/a b", "linked/no", "linked",
+		"tools/run.sh", "tools", "no", "linked/sub dir"}
 	got, err := c.HasFiles(context.Background(), paths)
 	want := []bool{false, true, false, false, false, true, false, true, true, false, false, false}
 	if err != nil || !reflect.DeepEqual(got, want) {

@@ -54,7 +54,8 @@ func parseFiles(tree fs.FS, areTests bool) ([]source, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && name != "." && (base == "testdata" || base == "vendor" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")):
+		case d.IsDir() && name != "." && (base == "testdata" || base == "vendor" || strings.HasPrefix(base, ".") ||
+			strings.HasPrefix(base, "_")):
 			return fs.SkipDir
 		case d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") != areTests:
 			return nil
@@ -261,7 +262,8 @@ func wrongUse(pkg, name string, isMain bool) string {
 		return "uses " + name + "; take it from cli.Env"
 	case slices.Contains(clocks, name) && slices.Contains(pure, pkg):
 		return "uses " + name + "; a deciding package has no clock"
-	case slices.Contains(ways, name) && isLeaver(pkg) && (strings.HasPrefix(name, "net/") || strings.HasPrefix(name, "crypto/")):
+	case slices.Contains(ways, name) && isLeaver(pkg) &&
+		(strings.HasPrefix(name, "net/") || strings.HasPrefix(name, "crypto/")):
 		return "uses " + name + "; what natives send leaves through " + way
 	case slices.Contains(ways, name) && opens(pkg) == "":
 		return "uses " + name + "; openers stand in the table of internal/layers with a reason"

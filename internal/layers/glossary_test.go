@@ -12,9 +12,12 @@ import (
 
 // glossaryWords are words that exported names carry and that mean something of their own here.
 var glossaryWords = []string{
-	"bundle", "datafile", "resource", "schema", "finding", "plan", "ladder, rung", "reason", "evidence", "footprint", "trace", "world", "view",
-	"shard", "key", "selector", "task", "slot", "attempt", "result", "baseline", "effect", "lease", "journal", "endpoint", "note",
-	"round", "item", "thing", "step", "part", "mark", "caller", "adopt", "take over", "gate", "inventory", "entry", "cell", "target",
+	"bundle", "datafile", "resource", "schema", "finding", "plan", "ladder, rung", "reason", "evidence", "footprint",
+	"trace", "world", "view",
+	"shard", "key", "selector", "task", "slot", "attempt", "result", "baseline", "effect", "lease", "journal", "endpoint",
+	"note",
+	"round", "item", "thing", "step", "part", "mark", "caller", "adopt", "take over", "gate", "inventory", "entry", "cell",
+	"target",
 	"publisher, subscriber", "soak", "promotion", "component", "hold", "upstream", "family", "class", "admission",
 }
 
@@ -45,7 +48,9 @@ func TestGlossary(t *testing.T) {
 		}
 	}
 	for _, word := range carryingWords(t) {
-		if singular := strings.TrimSuffix(word, "s"); !parts[word] && !parts[singular] && !slices.Contains(plainWords, singular) && !slices.Contains(plainWords, word) {
+		if singular := strings.TrimSuffix(word,
+			"s"); !parts[word] && !parts[singular] && !slices.Contains(plainWords, singular) &&
+			!slices.Contains(plainWords, word) {
 			t.Errorf("%q stands in the names of three types of a house or more, and the glossary does not have it", word)
 		}
 	}
@@ -53,8 +58,10 @@ func TestGlossary(t *testing.T) {
 
 // plainWords mean in names what everybody takes them for.
 var plainWords = []string{
-	"action", "bucket", "client", "cluster", "commit", "comparison", "config", "environment", "error", "failure", "field", "file", "job", "kind",
-	"list", "log", "merge", "object", "option", "reader", "ref", "request", "rule", "run", "secret", "spec", "status", "store", "template", "tree", "writer",
+	"action", "bucket", "client", "cluster", "commit", "comparison", "config", "environment", "error", "failure", "field",
+	"file", "job", "kind",
+	"list", "log", "merge", "object", "option", "reader", "ref", "request", "rule", "run", "secret", "spec", "status",
+	"store", "template", "tree", "writer",
 }
 
 // carryingWords returns the words of which the names of three exported types of one house or more are made, sorted.

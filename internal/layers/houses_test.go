@@ -40,7 +40,8 @@ func checkTests(tree fs.FS) ([]string, error) {
 			to, _ := strconv.Unquote(spec.Path.Value)
 			pkg, isOurs := strings.CutPrefix(to, module+"/")
 			_, other := floor(pkg)
-			if !isOurs || isSide(pkg) || isDouble(pkg) || other.name == own.name || slices.ContainsFunc(own.doors, func(name string) bool { return covers(name, pkg) }) {
+			if !isOurs || isSide(pkg) || isDouble(pkg) || other.name == own.name ||
+				slices.ContainsFunc(own.doors, func(name string) bool { return covers(name, pkg) }) {
 				continue
 			}
 			broken = append(broken, s.at(spec)+": imports "+to+": the tests of the house "+own.name+" have no door to it")
@@ -51,11 +52,14 @@ func checkTests(tree fs.FS) ([]string, error) {
 
 func TestCheckTests(t *testing.T) {
 	got, err := checkTests(fstest.MapFS{
-		"planner/a_test.go":         {Data: []byte(`package planner; import ("` + module + `/natives/native"; "` + module + `/qontract/gql"; "` + module + `/runner")`)},
-		"planner/a.go":              {Data: []byte(`package planner; import _ "` + module + `/natives/native"`)},
-		"qontract/gql/a_test.go":    {Data: []byte(`package gql_test; import ("` + module + `/plan"; "` + module + `/qontract/live"; "` + module + `/doubles/fakes3")`)},
-		"natives/native/a_test.go":  {Data: []byte(`package native; import _ "` + module + `/planner"`)},
-		"runner/submit/b_test.go":   {Data: []byte(`package submit; import ("` + module + `/programs/runner"; "` + module + `/internal/script"; "testing")`)},
+		"planner/a_test.go": {Data: []byte(`package planner; import ("` + module + `/natives/native"; "` + module +
+			`/qontract/gql"; "` + module + `/runner")`)},
+		"planner/a.go": {Data: []byte(`package planner; import _ "` + module + `/natives/native"`)},
+		"qontract/gql/a_test.go": {Data: []byte(`package gql_test; import ("` + module + `/plan"; "` + module +
+			`/qontract/live"; "` + module + `/doubles/fakes3")`)},
+		"natives/native/a_test.go": {Data: []byte(`package native; import _ "` + module + `/planner"`)},
+		"runner/submit/b_test.go": {Data: []byte(`package submit; import ("` + module + `/programs/runner"; "` + module +
+			`/internal/script"; "testing")`)},
 		"programs/runner/a_test.go": {Data: []byte(`package runner; import _ "` + module + `/natives"`)},
 	})
 	want := []string{
@@ -71,7 +75,8 @@ func TestCheckTests(t *testing.T) {
 // What acts, and what reaches live systems.
 var (
 	acting   = []string{module + "/programs/reconciler", module + "/natives/rounds", module + "/natives/webhook"}
-	reaching = []string{module + "/natives/kube", module + "/natives/systems", module + "/natives/systems/*", "k8s.io/client-go/*", "github.com/hashicorp/vault/*"}
+	reaching = []string{module + "/natives/kube", module + "/natives/systems", module + "/natives/systems/*",
+		"k8s.io/client-go/*", "github.com/hashicorp/vault/*"}
 )
 
 // The planner and the runner are linked without what acts, writers among it, and the planner without what reaches live systems. The

@@ -55,7 +55,8 @@ func TestCheck(t *testing.T) {
 		{"the check imports the data", "planner/a.go", `package planner; import _ "` + module + `/qontract/gql"`, nil},
 		{"the check imports what acts", "planner/a.go", `package planner; import _ "` + module + `/natives/native"`,
 			[]string{"planner/a.go:1: imports " + module + "/natives/native: the house check has no door to it"}},
-		{"what acts imports the contract", "natives/native/a.go", `package native; import _ "` + module + `/integration"`, nil},
+		{"what acts imports the contract", "natives/native/a.go", `package native; import _ "` + module + `/integration"`,
+			nil},
 		{"what acts imports the check", "natives/native/a.go", `package native; import _ "` + module + `/planner"`,
 			[]string{"natives/native/a.go:1: imports " + module + "/planner: the house natives has no door to it"}},
 		{"a door of one package", "natives/rounds/a.go", `package rounds; import _ "` + module + `/source"`, nil},
@@ -74,48 +75,69 @@ func TestCheck(t *testing.T) {
 		{"side imported", "plan/a.go", `package plan; import _ "` + module + `/internal/shared"`, nil},
 		{"side imports a floor", "internal/cli/a.go", `package cli; import _ "` + module + `/plan"`, []string{
 			"internal/cli/a.go:1: imports " + module + "/plan: a package beside the houses imports none of them"}},
-		{"qontract imports what decides", "qontract/server/a.go", `package server; import _ "` + module + `/integration"`, []string{
-			"qontract/server/a.go:1: imports " + module + "/integration: the house qontract has no door to it"}},
-		{"a double imports a double", "doubles/armtest/a.go", `package armtest; import _ "` + module + `/doubles/slotest"; import _ "` + module + `/internal/retry"`, nil},
+		{"qontract imports what decides", "qontract/server/a.go", `package server; import _ "` + module + `/integration"`,
+			[]string{
+				"qontract/server/a.go:1: imports " + module + "/integration: the house qontract has no door to it"}},
+		{"a double imports a double", "doubles/armtest/a.go",
+			`package armtest; import _ "` + module + `/doubles/slotest"; import _ "` + module + `/internal/retry"`, nil},
 		{"a double imports the product", "doubles/armtest/a.go", `package armtest; import _ "` + module + `/plan"`, []string{
 			"doubles/armtest/a.go:1: imports " + module + "/plan: a package beside the houses imports none of them"}},
-		{"the product imports a double", "natives/kube/a.go", `package kube; import _ "` + module + `/doubles/kubetest"`, []string{
-			"natives/kube/a.go:1: imports " + module + "/doubles/kubetest: only tests have doubles"}},
+		{"the product imports a double", "natives/kube/a.go", `package kube; import _ "` + module + `/doubles/kubetest"`,
+			[]string{
+				"natives/kube/a.go:1: imports " + module + "/doubles/kubetest: only tests have doubles"}},
 		{"command imports what it opens", "cmd/planner/a.go", `package main; import _ "` + module + `/change"`, nil},
 		{"command imports a command", "cmd/planner/a.go", `package main; import _ "` + module + `/cmd/runner"`, []string{
 			"cmd/planner/a.go:1: imports " + module + "/cmd/runner: not on a lower floor"}},
-		{"a library imports a package of cmd", "source/a.go", `package source; import _ "` + module + `/cmd/runner"`, []string{
-			"source/a.go:1: imports " + module + "/cmd/runner: nobody outside of cmd imports a package of cmd"}},
+		{"a library imports a package of cmd", "source/a.go", `package source; import _ "` + module + `/cmd/runner"`,
+			[]string{
+				"source/a.go:1: imports " + module + "/cmd/runner: nobody outside of cmd imports a package of cmd"}},
 		{"native integration", "natives/manager/a.go", `package manager; import _ "` + module + `/natives/native"`, nil},
-		{"its own package below", "natives/manager/a.go", `package manager; import _ "` + module + `/natives/manager/render"`, nil},
+		{"its own package below", "natives/manager/a.go", `package manager; import _ "` + module + `/natives/manager/render"`,
+			nil},
 		{"native integration opens files", "natives/manager/a.go", `package manager; import _ "os"`, []string{
 			"natives/manager/a.go:1: imports os: a native integration reaches the world through its environment"}},
-		{"native integration sends requests", "natives/manager/a.go", `package manager; import "net/http"; var _ = http.DefaultClient`, []string{
-			"natives/manager/a.go:1: uses net/http.DefaultClient; openers stand in the table of internal/layers with a reason"}},
-		{"client of natives makes a client", "natives/systems/registry/a.go", `package registry; import "net/http"; var _ = http.Client{}`, []string{
-			"natives/systems/registry/a.go:1: uses net/http.Client; what natives send leaves through internal/outward"}},
-		{"clusters take the usual transport", "natives/kube/a.go", `package kube; import "net/http"; var _ = http.DefaultTransport.RoundTrip`, []string{
-			"natives/kube/a.go:1: uses net/http.DefaultTransport; what natives send leaves through internal/outward"}},
-		{"clusters of submit", "runner/submit/jobs/a.go", `package jobs; import "k8s.io/client-go/rest"; var _ = rest.RESTClientFor`, nil},
-		{"a reader that may send anything", "natives/systems/a.go", "package systems; import \"" + module + "/internal/outward\"\nvar _ = outward.Anything", []string{
-			"natives/systems/a.go:2: uses " + module + "/internal/outward.Anything; only writers may send anything: natives/kube/writer, natives/writers"}},
-		{"a reader that opens a connection of its own", "natives/systems/a.go", "package systems; import \"" + module + "/natives/kube\"\nvar _ = kube.Dial", []string{
-			"natives/systems/a.go:2: uses " + module + "/natives/kube.Dial; only writers may send anything: natives/kube/writer, natives/writers"}},
-		{"a writer that may send anything", "natives/writers/a.go", "package writers; import \"" + module + "/internal/outward\"\nvar _ = outward.Anything", nil},
-		{"client of natives starts a program", "natives/systems/registry/a.go", `package registry; import "os"; var _ = os.StartProcess`, []string{
-			"natives/systems/registry/a.go:1: uses os.StartProcess; openers stand in the table of internal/layers with a reason"}},
+		{"native integration sends requests", "natives/manager/a.go",
+			`package manager; import "net/http"; var _ = http.DefaultClient`, []string{
+				"natives/manager/a.go:1: uses net/http.DefaultClient; openers stand in the table of internal/layers with a reason"}},
+		{"client of natives makes a client", "natives/systems/registry/a.go",
+			`package registry; import "net/http"; var _ = http.Client{}`, []string{
+				"natives/systems/registry/a.go:1: uses net/http.Client; what natives send leaves through internal/outward"}},
+		{"clusters take the usual transport", "natives/kube/a.go",
+			`package kube; import "net/http"; var _ = http.DefaultTransport.RoundTrip`, []string{
+				"natives/kube/a.go:1: uses net/http.DefaultTransport; what natives send leaves through internal/outward"}},
+		{"clusters of submit", "runner/submit/jobs/a.go",
+			`package jobs; import "k8s.io/client-go/rest"; var _ = rest.RESTClientFor`, nil},
+		{"a reader that may send anything", "natives/systems/a.go",
+			"package systems; import \"" + module + "/internal/outward\"\nvar _ = outward.Anything", []string{
+				"natives/systems/a.go:2: uses " + module +
+					"/internal/outward.Anything; only writers may send anything: natives/kube/writer, natives/writers"}},
+		{"a reader that opens a connection of its own", "natives/systems/a.go",
+			"package systems; import \"" + module + "/natives/kube\"\nvar _ = kube.Dial", []string{
+				"natives/systems/a.go:2: uses " + module +
+					"/natives/kube.Dial; only writers may send anything: natives/kube/writer, natives/writers"}},
+		{"a writer that may send anything", "natives/writers/a.go",
+			"package writers; import \"" + module + "/internal/outward\"\nvar _ = outward.Anything", nil},
+		{"client of natives starts a program", "natives/systems/registry/a.go",
+			`package registry; import "os"; var _ = os.StartProcess`, []string{
+				"natives/systems/registry/a.go:1: uses os.StartProcess; openers stand in the table of internal/layers with a reason"}},
 		{"client of natives connects", "natives/systems/registry/a.go", `package registry; import _ "net"`, []string{
 			"natives/systems/registry/a.go:1: imports net: what natives send leaves through internal/outward"}},
 		{"clusters connect", "natives/kube/a.go", `package kube; import _ "net"`, []string{
 			"natives/kube/a.go:1: imports net: what natives send leaves through internal/outward"}},
 		{"the way out connects", "internal/outward/a.go", `package outward; import "net"; var _ = net.Dialer{}`, nil},
-		{"native integration imports another", "natives/manager/render/a.go", `package render; import _ "` + module + `/natives/namespaces"`, []string{
-			"natives/manager/render/a.go:1: imports " + module + "/natives/namespaces: it may import only integration, settings, natives/native, natives/reconcile, plan, state, integration/sharding, natives/manifests, integration/services, natives/template"}},
-		{"native integration reaches far", "natives/manager/a.go", `package manager; import _ "` + module + `/qontract/bundle"`, []string{
-			"natives/manager/a.go:1: imports " + module + "/qontract/bundle: it may import only integration, settings, natives/native, natives/reconcile, plan, state, integration/sharding, natives/manifests, integration/services, natives/template"}},
+		{"native integration imports another", "natives/manager/render/a.go",
+			`package render; import _ "` + module + `/natives/namespaces"`, []string{
+				"natives/manager/render/a.go:1: imports " + module +
+					"/natives/namespaces: it may import only integration, settings, natives/native, natives/reconcile, plan, state, integration/sharding, natives/manifests, integration/services, natives/template"}},
+		{"native integration reaches far", "natives/manager/a.go",
+			`package manager; import _ "` + module + `/qontract/bundle"`, []string{
+				"natives/manager/a.go:1: imports " + module +
+					"/qontract/bundle: it may import only integration, settings, natives/native, natives/reconcile, plan, state, integration/sharding, natives/manifests, integration/services, natives/template"}},
 		{"example", "examples/shop/x/main.go", `package main; import "os"; func f() { os.Exit(1) }`, nil},
-		{"example imports its helper", "examples/shop/x/main.go", `package main; import _ "` + module + `/examples/shop/ask"`, nil},
-		{"example starts a simulated service", "examples/cloud/x/main.go", `package main; import _ "` + module + `/doubles/armtest"`, nil},
+		{"example imports its helper", "examples/shop/x/main.go", `package main; import _ "` + module + `/examples/shop/ask"`,
+			nil},
+		{"example starts a simulated service", "examples/cloud/x/main.go",
+			`package main; import _ "` + module + `/doubles/armtest"`, nil},
 		{"example imports us", "examples/shop/x/main.go", `package main; import _ "` + module + `/plan"`, []string{
 			"examples/shop/x/main.go:1: imports " + module + "/plan: examples stand alone"}},
 		{"law serves data", "laws/x/main.go", `package main; import _ "` + module + `/qontract/server"`, nil},
@@ -147,20 +169,25 @@ func TestCheck(t *testing.T) {
 		{"an opener dials", "qontract/live/a.go", "package live; import \"net\"\nvar _ = net.Dialer{}", nil},
 		{"init", "qontract/gql/a.go", "package gql\nfunc init() {}", []string{"qontract/gql/a.go:2: has an init function"}},
 		{"method init", "qontract/gql/a.go", "package gql\ntype x int\nfunc (x) init() {}", nil},
-		{"goroutine", "qontract/gql/a.go", "package gql\nfunc f() {\n\tgo f()\n}", []string{"qontract/gql/a.go:3: starts a goroutine"}},
+		{"goroutine", "qontract/gql/a.go", "package gql\nfunc f() {\n\tgo f()\n}",
+			[]string{"qontract/gql/a.go:3: starts a goroutine"}},
 		{"goroutine of the wrapper", "wrapper/a.go", "package wrapper\nfunc f() {\n\tgo f()\n}", nil},
 		{"exit in main", "cmd/planner/a.go", "package main; import \"os\"\nfunc main() { os.Exit(0) }", nil},
 		{"exit in a command", "cmd/planner/a.go", "package main; import \"os\"\nfunc run() { os.Exit(0) }", []string{
 			"cmd/planner/a.go:2: only main calls os.Exit"}},
 		{"exit in a library", "qontract/gql/a.go", "package gql; import \"os\"\nfunc main() { os.Exit(0) }", []string{
 			"qontract/gql/a.go:2: only main calls os.Exit"}},
-		{"fatal", "qontract/gql/a.go", "package gql; import \"log\"\nvar _ = log.Fatal", []string{"qontract/gql/a.go:2: uses log.Fatal; return the error"}},
-		{"world", "qontract/gql/a.go", "package gql; import \"os\"\nvar _ = os.Getenv", []string{"qontract/gql/a.go:2: uses os.Getenv; take it from cli.Env"}},
+		{"fatal", "qontract/gql/a.go", "package gql; import \"log\"\nvar _ = log.Fatal",
+			[]string{"qontract/gql/a.go:2: uses log.Fatal; return the error"}},
+		{"world", "qontract/gql/a.go", "package gql; import \"os\"\nvar _ = os.Getenv",
+			[]string{"qontract/gql/a.go:2: uses os.Getenv; take it from cli.Env"}},
 		{"world in cli", "internal/cli/a.go", "package cli; import \"os\"\nvar _ = os.Getenv", nil},
 
-		{"long file", "plan/a.go", "package plan\n" + strings.Repeat("\n", 300), []string{"plan/a.go: has 301 lines, more than 300"}},
-		{"file of 300 lines", "plan/a.go", "package plan\n" + strings.Repeat("\n", 299), nil},
-		{"long function", "plan/a.go", long + strings.Repeat("\n", 59) + "}\n", []string{"plan/a.go:3: long has 61 lines, more than 60"}},
+		{"long file", "plan/a.go", "package plan\n" + strings.Repeat("\n", 500),
+			[]string{"plan/a.go: has 501 lines, more than 500"}},
+		{"file of 500 lines", "plan/a.go", "package plan\n" + strings.Repeat("\n", 499), nil},
+		{"long function", "plan/a.go", long + strings.Repeat("\n", 59) + "}\n",
+			[]string{"plan/a.go:3: long has 61 lines, more than 60"}},
 		{"function of 60 lines", "plan/a.go", long + strings.Repeat("\n", 58) + "}\n", nil},
 		{"long literal", "plan/a.go", "package plan\n\nvar _ = func() {\n" + strings.Repeat("\n", 59) + "}\n", []string{
 			"plan/a.go:3: a function literal has 61 lines, more than 60"}},

@@ -17,7 +17,8 @@ import (
 	"testing"
 )
 
-var platforms = flag.String("platforms", "", "platforms such as darwin/amd64,linux/arm64 for which TestPlatforms checks the code")
+var platforms = flag.String("platforms", "",
+	"platforms such as darwin/amd64,linux/arm64 for which TestPlatforms checks the code")
 
 // TestPlatforms checks that all code, tests included, has the right types on other
 // platforms: that no test for all systems names syscall.Kill, for instance, which Windows
@@ -109,7 +110,8 @@ func (f importer) Import(path string) (*types.Package, error) { return f(path) }
 // list returns the packages that match, with all that they import first, and their tests.
 func list(t *testing.T, system, processor, patterns string) []goPackage {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,Standard,DepOnly", patterns)
+	cmd := exec.Command("go", "list", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,Standard,DepOnly",
+		patterns)
 	cmd.Dir = "../.."
 	cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+processor, "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr

@@ -56,9 +56,14 @@ var houses = []house{
 		floors: [][]string{
 			{"plan", "state", "world"},
 			{"settings"},
-			{"integration", "integration/services", "state/audits", "state/bases", "state/dependence", "state/durations", "state/files", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains", "wrapper", "report", "ci/pipeline", "ci/revisions"},
-			{"schemafilter", "integration/sharding", "planner/rules", "trace", "wrapper/forecast", "ci/note", "runner/place", "runner/submit/jobs"},
-			{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces", "source", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
+			{"integration", "integration/services", "state/audits", "state/bases", "state/dependence", "state/durations",
+				"state/files", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains",
+				"wrapper", "report", "ci/pipeline", "ci/revisions"},
+			{"schemafilter", "integration/sharding", "planner/rules", "trace", "wrapper/forecast", "ci/note", "runner/place",
+				"runner/submit/jobs"},
+			{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces",
+				"source", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory",
+				"runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 			{"planner", "planner/peer", "ci", "source/served", "runner/launch", "runner/recording", "runner/submit"},
 			{"runner", "change", "planner/selftest", "setup", "doctor"},
 		},
@@ -68,25 +73,33 @@ var houses = []house{
 
 // integrations lists the native integrations. The packages of one may import each other, and none of another.
 var integrations = []string{
-	"natives/generic", "natives/generic/*", "natives/manager", "natives/manager/*", "natives/namespaces", "natives/saas", "natives/saas/*",
+	"natives/generic", "natives/generic/*", "natives/manager", "natives/manager/*", "natives/namespaces", "natives/saas",
+	"natives/saas/*",
 }
 
 // contract lists what the check offers to natives: the contract between both, and the documents that they share.
-var contract = []string{"integration", "integration/services", "integration/sharding", "settings", "plan", "state", "state/lease"}
+var contract = []string{"integration", "integration/services", "integration/sharding", "settings", "plan", "state",
+	"state/lease"}
 
 // alsoOpens lists doors of single packages, with the reason.
 var alsoOpens = map[string]struct {
 	to  []string
 	why string
 }{
-	"natives/rounds":  {[]string{"source", "runner/launch", "runner/findings", "report/lines"}, "a round opens the data, answers queries and tells mistakes as the check does"},
+	"natives/rounds": {[]string{"source", "runner/launch", "runner/findings", "report/lines"},
+		"a round opens the data, answers queries and tells mistakes as the check does"},
 	"natives/connect": {[]string{"ci"}, "its client of GitLab is the forge of saas-promotions"},
 }
 
 // side lists the packages beside the houses. Every package may import them, and they import
 // only each other.
-var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/cli", "internal/crash", "internal/git", "internal/sanitize", "internal/heap", "internal/hugepages", "internal/jsonpointer", "internal/layers", "internal/lazyregexp",
-	"internal/listing", "internal/mapped", "internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/origin", "internal/outward", "internal/phrase", "internal/reads", "internal/refusal", "internal/retry", "internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/suggest"}
+var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/cli", "internal/crash", "internal/git",
+	"internal/sanitize", "internal/heap", "internal/hugepages", "internal/jsonpointer", "internal/layers",
+	"internal/lazyregexp",
+	"internal/listing", "internal/mapped", "internal/markdown", "internal/mask", "internal/names", "internal/objects",
+	"internal/origin", "internal/outward", "internal/phrase", "internal/reads", "internal/refusal", "internal/retry",
+	"internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords",
+	"internal/suggest"}
 
 // doubles is the house of the servers that tests play with. Tests import them, and programs that are not part of the
 // product; the product itself never does. They import each other and packages of side.
@@ -101,9 +114,12 @@ var programs = []string{"bench", "examples", "conformance", "laws"}
 var shownTo = map[string][]string{
 	"laws/*": {"qontract/bundle", "qontract/bundler", "qontract/server"},
 	// This law runs the product in its own process, with services in memory.
-	"laws/secrets": {"qontract/bundle", "qontract/bundler", "change", "ci", "ci/note", "integration", "integration/services", "settings", "natives/saas/deploy", "natives/saas/pipelines",
-		"natives", "natives/saas/promotions", "natives/saas/saastest", "internal/mask", "plan", "planner", "report", "runner", "runner/launch", "natives/rounds",
-		"natives/systems", "natives/writers", "natives/systems/builds", "natives/systems/jsonapi", "natives/systems/measurements", "natives/systems/registry", "natives/systems/repositories", "state"},
+	"laws/secrets": {"qontract/bundle", "qontract/bundler", "change", "ci", "ci/note", "integration",
+		"integration/services", "settings", "natives/saas/deploy", "natives/saas/pipelines",
+		"natives", "natives/saas/promotions", "natives/saas/saastest", "internal/mask", "plan", "planner", "report", "runner",
+		"runner/launch", "natives/rounds",
+		"natives/systems", "natives/writers", "natives/systems/builds", "natives/systems/jsonapi",
+		"natives/systems/measurements", "natives/systems/registry", "natives/systems/repositories", "state"},
 }
 
 // never lists imports that the floors would allow, but that are forbidden because deciding
@@ -116,26 +132,33 @@ var never = map[string][]string{
 
 // only lists, for some packages, the only packages of ours that they may import.
 var only = map[string][]string{
-	"natives/generic":           describes,
-	"natives/generic/*":         describes,
-	"natives/generic/cloudtest": {"qontract/bundle", "qontract/gql", "integration"},                                                  // worlds for tests
-	"planner/proof":             {"qontract/bundle", "qontract/gql", "integration", "settings", "plan", "state/dependence", "trace"}, // nothing that it is to prove
-	"planner/peer":              {"qontract/bundle", "qontract/gql", "qontract/live", "plan", "planner/proof", "trace"},              // nothing that makes plans
-	"natives/saas/saastest":     {"qontract/bundle", "qontract/gql", "integration"},                                                  // worlds for tests
-	"natives/manager":           deploys,
-	"natives/manager/*":         deploys,
-	"natives/namespaces":        deploys,
-	"natives/saas":              append(deploys, "qontract/jsonpath"),
-	"natives/saas/*":            deploys,
+	"natives/generic":   describes,
+	"natives/generic/*": describes,
+	// worlds for tests
+	"natives/generic/cloudtest": {"qontract/bundle", "qontract/gql", "integration"},
+	// nothing that it is to prove
+	"planner/proof": {"qontract/bundle", "qontract/gql", "integration", "settings", "plan", "state/dependence",
+		"trace"},
+	// nothing that makes plans
+	"planner/peer":          {"qontract/bundle", "qontract/gql", "qontract/live", "plan", "planner/proof", "trace"},
+	"natives/saas/saastest": {"qontract/bundle", "qontract/gql", "integration"}, // worlds for tests
+	"natives/manager":       deploys,
+	"natives/manager/*":     deploys,
+	"natives/namespaces":    deploys,
+	"natives/saas":          append(deploys, "qontract/jsonpath"),
+	"natives/saas/*":        deploys,
 }
 
 // deploys lists what a native integration imports that writes to clusters or repositories.
-var deploys = []string{"integration", "settings", "natives/native", "natives/reconcile", "plan", "state", "integration/sharding", "natives/manifests", "integration/services", "natives/template"}
+var deploys = []string{"integration", "settings", "natives/native", "natives/reconcile", "plan", "state",
+	"integration/sharding", "natives/manifests", "integration/services", "natives/template"}
 
 // describes lists what a native integration imports whose resources are described by
 // specifications.
-var describes = []string{"integration", "settings", "natives/native", "natives/reconcile", "plan", "state", "state/lease", "integration/sharding", "natives/manifests",
-	"integration/services", "natives/openapi", "natives/openapi/resources", "natives/openapi/classes", "natives/openapi/catalog"}
+var describes = []string{"integration", "settings", "natives/native", "natives/reconcile", "plan", "state",
+	"state/lease", "integration/sharding", "natives/manifests",
+	"integration/services", "natives/openapi", "natives/openapi/resources", "natives/openapi/classes",
+	"natives/openapi/catalog"}
 
 // owners lists, for each outside library, the packages that may import it. Packages below
 // the path of a library belong to it.
@@ -149,40 +172,62 @@ var owners = map[string][]string{
 	"github.com/hashicorp/vault/api":           {"natives/systems"},
 	"github.com/mattn/go-runewidth":            {"runner/progress"},
 	"github.com/prometheus":                    {"qontract/server/metrics"},
-	"github.com/spf13/cobra":                   {"programs/moved", "programs/planner", "programs/reconciler", "programs/runner", "internal/cli"},
-	"github.com/spf13/pflag":                   {"programs/moved", "programs/planner", "programs/reconciler", "programs/runner", "internal/cli"},
-	"github.com/vbauerster/mpb/v8":             {"runner/progress"},
-	"github.com/robfig/cron/v3":                {"natives/manifests"},
-	"k8s.io":                                   {"natives/kube", "natives/kube/writer", "runner/submit/jobs", "natives/manifests", "doubles/kubetest"},
-	"sigs.k8s.io/structured-merge-diff/v6":     {"natives/kube", "natives/manifests", "doubles/kubetest"},
-	"github.com/wI2L/jsondiff":                 {"qontract/bundle"},
-	"github.com/cespare/xxhash/v2":             {"qontract/bundle"},
-	"github.com/xanzy/go-gitlab":               {"ci"},
-	"github.com/yuin/goldmark":                 {"internal/markdown", "ci/note"}, // in tests
-	"go.yaml.in/yaml/v3":                       {"qontract/bundler", "integration", "settings", "natives/template", "natives/generic/importer", "natives/saas/edit", "natives/saas/jobs", "ci/pipeline", "natives/openapi", "qontract/validator"},
-	"golang.org/x/sync":                        {"qontract/bundler", "runner/archive", "qontract/live", "world", "wrapper", "bench"},
-	"golang.org/x/sys":                         {"internal/reads", "world"},
-	"github.com/rogpeppe/go-internal":          {"qontract/bundle", "internal/script"},
-	"os/exec":                                  {"internal/git", "internal/reads", "internal/rlimit", "natives/systems/helm", "wrapper", "runner/guard", "doubles/kubetest", "internal/script", "doubles/gitlabtest", "internal/shared", "bench", "laws/worlds", "laws/secrets", "laws/mutants"}, // git has one owner, beside the test server that has repositories: nobody else starts it
+	"github.com/spf13/cobra": {"programs/moved", "programs/planner", "programs/reconciler",
+		"programs/runner", "internal/cli"},
+	"github.com/spf13/pflag": {"programs/moved", "programs/planner", "programs/reconciler",
+		"programs/runner", "internal/cli"},
+	"github.com/vbauerster/mpb/v8": {"runner/progress"},
+	"github.com/robfig/cron/v3":    {"natives/manifests"},
+	"k8s.io": {"natives/kube", "natives/kube/writer", "runner/submit/jobs",
+		"natives/manifests", "doubles/kubetest"},
+	"sigs.k8s.io/structured-merge-diff/v6": {"natives/kube", "natives/manifests", "doubles/kubetest"},
+	"github.com/wI2L/jsondiff":             {"qontract/bundle"},
+	"github.com/cespare/xxhash/v2":         {"qontract/bundle"},
+	"github.com/xanzy/go-gitlab":           {"ci"},
+	"github.com/yuin/goldmark":             {"internal/markdown", "ci/note"}, // in tests
+	"go.yaml.in/yaml/v3": {"qontract/bundler", "integration", "settings", "natives/template",
+		"natives/generic/importer", "natives/saas/edit", "natives/saas/jobs", "ci/pipeline", "natives/openapi",
+		"qontract/validator"},
+	"golang.org/x/sync": {"qontract/bundler", "runner/archive", "qontract/live", "world", "wrapper",
+		"bench"},
+	"golang.org/x/sys":                {"internal/reads", "world"},
+	"github.com/rogpeppe/go-internal": {"qontract/bundle", "internal/script"},
+	// git has one owner, beside the test server that has repositories: nobody else starts it
+	"os/exec": {"internal/git", "internal/reads", "internal/rlimit", "natives/systems/helm", "wrapper", "runner/guard",
+		"doubles/kubetest", "internal/script", "doubles/gitlabtest", "internal/shared", "bench", "laws/worlds",
+		"laws/secrets", "laws/mutants"},
 }
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.
 var (
-	pure   = []string{"natives/openapi", "natives/openapi/resources", "natives/openapi/classes", "natives/openapi/catalog", "schemafilter", "affected", "planner", "planner/flip", "planner/peer", "planner/proof", "planner/rules", "planner/selftest", "plan", "report", "report/insights", "report/lines", "report/proofs", "report/traces", "ci/note", "qontract/validator", "ci/pipeline", "runner/baseline", "runner/effects", "runner/findings"}
+	pure = []string{"natives/openapi", "natives/openapi/resources", "natives/openapi/classes", "natives/openapi/catalog",
+		"schemafilter", "affected", "planner", "planner/flip", "planner/peer", "planner/proof", "planner/rules",
+		"planner/selftest", "plan", "report", "report/insights", "report/lines", "report/proofs", "report/traces", "ci/note",
+		"qontract/validator", "ci/pipeline", "runner/baseline", "runner/effects", "runner/findings"}
 	impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
-	disk   = []string{"path/filepath.Abs", "path/filepath.EvalSymlinks", "path/filepath.Glob", "path/filepath.Walk", "path/filepath.WalkDir"}
-	clocks = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}
-	ways   = []string{
-		"net.Dial", "net.DialTimeout", "net.DialTCP", "net.DialUDP", "net.DialIP", "net.DialUnix", "net.Dialer", "net.Listen", "net.ListenPacket", "net.ListenConfig",
-		"net.Resolver", "net.DefaultResolver", "net.LookupHost", "net.LookupIP", "net.LookupAddr", "net.LookupTXT", "net.LookupCNAME", "net.LookupSRV", "net.LookupMX", "net.LookupNS",
-		"net/http.DefaultClient", "net/http.DefaultTransport", "net/http.Get", "net/http.Head", "net/http.Post", "net/http.PostForm", "net/http.Client", "net/http.Transport",
-		"net/http.Server", "net/http.Serve", "net/http.ListenAndServe", "net/http.ListenAndServeTLS", "crypto/tls.Dial", "crypto/tls.Dialer", "crypto/tls.Listen",
-		"os/exec.Command", "os/exec.CommandContext", "os/exec.Cmd", "os.StartProcess", "syscall.Exec", "syscall.ForkExec", "syscall.Socket", "syscall.Connect",
-		"k8s.io/client-go/rest.HTTPClientFor", "k8s.io/client-go/rest.RESTClientFor", "k8s.io/client-go/rest.RESTClientForConfigAndClient", "k8s.io/client-go/rest.TransportFor",
-		"github.com/hashicorp/vault/api.NewClient", "github.com/xanzy/go-gitlab.NewClient", "github.com/aws/aws-sdk-go-v2/aws/transport/http.NewBuildableClient",
+	disk   = []string{"path/filepath.Abs", "path/filepath.EvalSymlinks", "path/filepath.Glob", "path/filepath.Walk",
+		"path/filepath.WalkDir"}
+	clocks = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer",
+		"time.NewTicker"}
+	ways = []string{
+		"net.Dial", "net.DialTimeout", "net.DialTCP", "net.DialUDP", "net.DialIP", "net.DialUnix", "net.Dialer", "net.Listen",
+		"net.ListenPacket", "net.ListenConfig",
+		"net.Resolver", "net.DefaultResolver", "net.LookupHost", "net.LookupIP", "net.LookupAddr", "net.LookupTXT",
+		"net.LookupCNAME", "net.LookupSRV", "net.LookupMX", "net.LookupNS",
+		"net/http.DefaultClient", "net/http.DefaultTransport", "net/http.Get", "net/http.Head", "net/http.Post",
+		"net/http.PostForm", "net/http.Client", "net/http.Transport",
+		"net/http.Server", "net/http.Serve", "net/http.ListenAndServe", "net/http.ListenAndServeTLS", "crypto/tls.Dial",
+		"crypto/tls.Dialer", "crypto/tls.Listen",
+		"os/exec.Command", "os/exec.CommandContext", "os/exec.Cmd", "os.StartProcess", "syscall.Exec", "syscall.ForkExec",
+		"syscall.Socket", "syscall.Connect",
+		"k8s.io/client-go/rest.HTTPClientFor", "k8s.io/client-go/rest.RESTClientFor",
+		"k8s.io/client-go/rest.RESTClientForConfigAndClient", "k8s.io/client-go/rest.TransportFor",
+		"github.com/hashicorp/vault/api.NewClient", "github.com/xanzy/go-gitlab.NewClient",
+		"github.com/aws/aws-sdk-go-v2/aws/transport/http.NewBuildableClient",
 		"golang.org/x/sys/unix.Socket", "golang.org/x/sys/unix.Connect", "golang.org/x/sys/unix.Exec",
 	}
-	starters = []string{"wrapper", "qontract/server", "natives/generic/hooks"} // may start goroutines: tasks, a listener that blocks, and hooks that may overrun their time
+	// may start goroutines: tasks, a listener that blocks, and hooks that may overrun their time
+	starters = []string{"wrapper", "qontract/server", "natives/generic/hooks"}
 	world    = []string{"os.Args", "os.Stdin", "os.Stdout", "os.Stderr", "os.Getenv", "os.LookupEnv", "os.Environ"}
 	fatal    = []string{"log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln"}
 	// They hand out the world, the last three to tests; the second asks whether it is in a test.
@@ -231,6 +276,6 @@ var openers = map[string]string{
 
 // The largest file and function, in lines.
 const (
-	maxFile     = 300
+	maxFile     = 500
 	maxFunction = 60
 )

@@ -19,7 +19,8 @@ const joiner = "\u2060"
 var escaper = strings.NewReplacer(
 	"&", "&amp;"+joiner, "<", "&lt;", ">", joiner+"&gt;", "|", "&#124;", `\`, "&#92;",
 	"*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`+joiner, "]", `\]`, "{", "{"+joiner,
-	"@", "@"+joiner, "#", `\#`+joiner, "!", `\!`+joiner, "~", `\~`+joiner, "%", "%"+joiner, "$", `\$`+joiner, "^", "^"+joiner,
+	"@", "@"+joiner, "#", `\#`+joiner, "!", `\!`+joiner, "~", `\~`+joiner, "%", "%"+joiner, "$", `\$`+joiner, "^",
+	"^"+joiner,
 )
 
 // blockStart matches the beginning of a line that starts a block or a quick action.
@@ -49,7 +50,8 @@ func separate(text string) string {
 		out.WriteByte(c)
 		if i+1 < len(text) {
 			next := text[i+1]
-			if c == '-' && capitals && isDigit(next) || c == ':' && next != ' ' && (i == 0 || !isDigit(text[i-1]) || !isDigit(next)) {
+			if c == '-' && capitals && isDigit(next) ||
+				c == ':' && next != ' ' && (i == 0 || !isDigit(text[i-1]) || !isDigit(next)) {
 				out.WriteString(joiner)
 			}
 		}
@@ -88,7 +90,8 @@ var (
 
 // Fence returns untrusted text in a code block. Its fence is longer than any run of
 // backticks inside. No line begins with a slash, because some bots read commands even in
-// code: "| " is put before it, which can be seen, so that paths can be copied. Text without visible characters becomes "".
+// code: "| " is put before it, which can be seen, so that paths can be copied. Text without visible characters becomes
+// "".
 func Fence(text string) string {
 	text = strings.Trim(visible(text), "\n")
 	if strings.TrimSpace(text) == "" {

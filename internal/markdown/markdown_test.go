@@ -52,7 +52,8 @@ func TestEscape(t *testing.T) {
 
 func TestCode(t *testing.T) {
 	for in, want := range map[string]string{
-		"a/b": "`a/b`", "a*b_c": "`a*b_c`", "": "", " \u200b\n": "", "a`b": "a\\`b", "a|b": "a&#124;b", `a\`: "a&#92;", " x\ny ": "`x y`",
+		"a/b": "`a/b`", "a*b_c": "`a*b_c`", "": "", " \u200b\n": "", "a`b": "a\\`b", "a|b": "a&#124;b", `a\`: "a&#92;",
+		" x\ny ": "`x y`",
 	} {
 		if got := markdown.Code(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
@@ -85,8 +86,10 @@ var read = regexp.MustCompile(`[@~%^][\w."]|[#!$&]\d|(?:^|\D):[\w+-]+:|://|(?i:w
 // nothing else.
 func FuzzText(f *testing.F) {
 	for _, seed := range []string{
-		"@all\n/lgtm", "<script>", "<!-- x", "[x](http://y)", "![x][y]", "https://a.b", "www.a.b", "a@b.c", "mailto:a@b.c", "`a`|`b", "\\|", "***", "- - x", "1. x",
-		"# x", "=== ", "> x", "| a |\n|--|", "$`x`$", "[^1]", "[[_TOC_]]", "---", ":tada:", "~~~", "```mermaid", "&#64;all", "&commat;", "\u202e\u200b\ufeff", "0123456abcdef", "ftp://x",
+		"@all\n/lgtm", "<script>", "<!-- x", "[x](http://y)", "![x][y]", "https://a.b", "www.a.b", "a@b.c", "mailto:a@b.c",
+		"`a`|`b", "\\|", "***", "- - x", "1. x",
+		"# x", "=== ", "> x", "| a |\n|--|", "$`x`$", "[^1]", "[[_TOC_]]", "---", ":tada:", "~~~", "```mermaid", "&#64;all",
+		"&commat;", "\u202e\u200b\ufeff", "0123456abcdef", "ftp://x",
 	} {
 		f.Add(seed)
 	}
@@ -106,7 +109,8 @@ func FuzzText(f *testing.F) {
 			t.Fatalf("%q becomes %q", in, escaped)
 		}
 		var out bytes.Buffer
-		source := "x " + escaped + "\n\n" + escaped + "\n\n| a | b |\n| - | - |\n| " + code + " | " + escaped + " |\n\n- " + code + "\n\n" + fence + "\n\nend\n"
+		source := "x " + escaped + "\n\n" + escaped + "\n\n| a | b |\n| - | - |\n| " + code + " | " + escaped + " |\n\n- " +
+			code + "\n\n" + fence + "\n\nend\n"
 		if err := md.Convert([]byte(source), &out); err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +121,8 @@ func FuzzText(f *testing.F) {
 		var texts []string
 		walk(t, doc, &texts)
 		got := strings.ReplaceAll(strings.Join(texts, ""), "\u2060", "")
-		parts := []string{"x " + want, want, "a", "b", want, want, want, slash.ReplaceAllString(shownBlock(in), "${1}| /"), "end"}
+		parts := []string{"x " + want, want, "a", "b", want, want, want, slash.ReplaceAllString(shownBlock(in), "${1}| /"),
+			"end"}
 		if squeeze(got) != squeeze(strings.Join(parts, "")) {
 			t.Fatalf("%q is read as\n%q, want\n%q from\n%s", in, got, strings.Join(parts, ""), source)
 		}
@@ -142,7 +147,8 @@ func shownBlock(in string) string {
 // squeeze removes all white space.
 func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 
-var allowed = []string{"html", "head", "body", "p", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "code", "pre"}
+var allowed = []string{"html", "head", "body", "p", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "code",
+	"pre"}
 
 func walk(t *testing.T, n *html.Node, texts *[]string) {
 	switch n.Type {

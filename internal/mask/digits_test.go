@@ -436,7 +436,8 @@ func FuzzMaskingDigits(f *testing.F) {
 	f.Add("pässwörd-€-😀", "", "", uint16(200), uint8(30))
 	f.Fuzz(func(t *testing.T, secret, before, after string, pick uint16, size uint8) {
 		isOfLines := strings.TrimSpace(secret) != secret || strings.Contains(secret, "\n")
-		if isOfLines || strings.Contains(secret, "*") || !utf8.ValidString(secret) || len(secret) < minDigits || len(secret) > 200 {
+		if isOfLines || strings.Contains(secret, "*") || !utf8.ValidString(secret) || len(secret) < minDigits ||
+			len(secret) > 200 {
 			t.Skip()
 		}
 		all := samples(t, secret, before, after)

@@ -27,18 +27,19 @@ func TestMaskingWritten(t *testing.T) {
 	}
 	once := quote(awkward)
 	for name, text := range map[string]string{
-		"JSON":                  once,
-		"JSON in JSON":          quote(once),
-		"JSON thrice":           quote(quote(once)),
-		"JSON of PHP":           strings.ReplaceAll(once, "/", `\/`),
-		"JSON of Python":        `"p\"a's/s\\w&o<r>d+ %41\u00e4\u20ac\ud83d\ude00$\t\u0001"`,
-		"that in JSON":          quote(`"p\"a's/s\\w&o<r>d+ %41\u00e4\u20ac\ud83d\ude00$\t\u0001"`),
-		"repr of str":           `'p"a\'s/s\\w&o<r>d+ %41ä€😀$\t\x01'`,
-		"ascii of str":          `'p"a\'s/s\\w&o<r>d+ %41\xe4\u20ac\U0001f600$\t\x01'`,
-		"repr of bytes":         `b'p"a\'s/s\\w&o<r>d+ %41\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80$\t\x01'`,
-		"repr in JSON":          quote(`b'p"a\'s/s\\w&o<r>d+ %41\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80$\t\x01'`),
-		"repr of repr":          `"'p\"a\\'s/s\\\\w&o<r>d+ %41ä€😀$\\t\\x01'"`,
-		"html.escape of Python": strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;").Replace(awkward),
+		"JSON":           once,
+		"JSON in JSON":   quote(once),
+		"JSON thrice":    quote(quote(once)),
+		"JSON of PHP":    strings.ReplaceAll(once, "/", `\/`),
+		"JSON of Python": `"p\"a's/s\\w&o<r>d+ %41\u00e4\u20ac\ud83d\ude00$\t\u0001"`,
+		"that in JSON":   quote(`"p\"a's/s\\w&o<r>d+ %41\u00e4\u20ac\ud83d\ude00$\t\u0001"`),
+		"repr of str":    `'p"a\'s/s\\w&o<r>d+ %41ä€😀$\t\x01'`,
+		"ascii of str":   `'p"a\'s/s\\w&o<r>d+ %41\xe4\u20ac\U0001f600$\t\x01'`,
+		"repr of bytes":  `b'p"a\'s/s\\w&o<r>d+ %41\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80$\t\x01'`,
+		"repr in JSON":   quote(`b'p"a\'s/s\\w&o<r>d+ %41\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80$\t\x01'`),
+		"repr of repr":   `"'p\"a\\'s/s\\\\w&o<r>d+ %41ä€😀$\\t\\x01'"`,
+		"html.escape of Python": strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'",
+			"&#x27;").Replace(awkward),
 		"html of Jinja":         html.EscapeString(awkward),
 		"html of html":          html.EscapeString(html.EscapeString(awkward)),
 		"html of JSON":          html.EscapeString(once),
@@ -136,7 +137,8 @@ func TestMaskingMixed(t *testing.T) {
 func spell(random *rand.Rand, r rune) string {
 	var ways []string
 	raw := string(r)
-	ways = append(ways, fmt.Sprintf("&#%d;", r), fmt.Sprintf("&amp;#x%x;", r), fmt.Sprintf(`\\U%08x`, r), fmt.Sprintf(`\u{%x}`, r))
+	ways = append(ways, fmt.Sprintf("&#%d;", r), fmt.Sprintf("&amp;#x%x;", r), fmt.Sprintf(`\\U%08x`, r),
+		fmt.Sprintf(`\u{%x}`, r))
 	escape, percent := "", ""
 	for _, c := range []byte(raw) {
 		escape += fmt.Sprintf(`\x%02x`, c)
@@ -162,7 +164,8 @@ func TestMaskingLeaves(t *testing.T) {
 	m := New([]string{"line", "abcdefgh", `a"b"`, "pass word"})
 	for _, text := range []string{
 		`foo\nine`, "li\nne", "abc\n\n\ndefgh", "abcd efgh", "abcde\tfgh", `a"b`, "ab", "pass  word", "passsword",
-		"li\x1b[0mn", "&lt;&amp;&nbsp;&nope;", `C:\new\table\users`, "100%", "50%25", "\x1b[31mred\x1b[0m", "a & b", `\`, `\\\\\\`, "&", "%2",
+		"li\x1b[0mn", "&lt;&amp;&nbsp;&nope;", `C:\new\table\users`, "100%", "50%25", "\x1b[31mred\x1b[0m", "a & b", `\`,
+		`\\\\\\`, "&", "%2",
 		strings.Repeat(`\`, 100) + `"`, "&" + strings.Repeat("a", 100) + ";", "\x1b]0;" + strings.Repeat("t", 9000) + "\a",
 	} {
 		if got := m.Text(text); got != text {
@@ -176,7 +179,8 @@ func TestMaskingLeaves(t *testing.T) {
 func TestMaskingHolds(t *testing.T) {
 	m := New([]string{"abcdefgh"})
 	bound := 2*(2*maxEntity*16+maxGaps) + 4<<10
-	for _, piece := range []string{"\x1b[0m", "\x00", "\x1b]0;", "x", `\`, "%25", "amp;", "\n", "&#0", "\x1b[38;5;1", "b\x1b[0m"} {
+	for _, piece := range []string{"\x1b[0m", "\x00", "\x1b]0;", "x", `\`, "%25", "amp;", "\n", "&#0", "\x1b[38;5;1",
+		"b\x1b[0m"} {
 		stream := m.Stream()
 		stream.Feed([]byte("a"))
 		for range 40 {

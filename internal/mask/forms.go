@@ -49,7 +49,8 @@ func encodings(secret string) []string {
 		return []string{secret}
 	}
 	digits := base64Of(secret)
-	out := append([]string{secret, hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret)))}, digits...)
+	out := append([]string{secret, hex.EncodeToString([]byte(secret)),
+		strings.ToUpper(hex.EncodeToString([]byte(secret)))}, digits...)
 	for _, d := range digits {
 		for shift := range 3 { // base64 in base64, as in a secret of Kubernetes
 			out = append(out, shifted(base64.RawStdEncoding, d, shift))
@@ -61,7 +62,8 @@ func encodings(secret string) []string {
 // base64Of returns the base64 forms of a secret, alone and inside a longer text.
 func base64Of(secret string) []string {
 	var out []string
-	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
+	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding,
+		base64.RawURLEncoding} {
 		out = append(out, enc.EncodeToString([]byte(secret)))
 	}
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {

@@ -42,7 +42,9 @@ func TestDNSLabel(t *testing.T) {
 
 // The name of a text with a digest is no name of another text.
 func TestDigestIsChosen(t *testing.T) {
-	for _, name := range []func(string) string{names.LabelValue, func(text string) string { return names.DNSLabel(text, 52) }} {
+	for _, name := range []func(string) string{names.LabelValue, func(text string) string {
+		return names.DNSLabel(text, 52)
+	}} {
 		victim := name("a b")
 		if got := name(victim); got == victim {
 			t.Errorf("%q has the name of %q", victim, "a b")
@@ -52,8 +54,10 @@ func TestDigestIsChosen(t *testing.T) {
 
 func TestLabelValue(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "", "a": "a", "Terraform_users.v2": "Terraform_users.v2", strings.Repeat("a.", 31) + "a": strings.Repeat("a.", 31) + "a",
-		"_a": "a-", "a/b": "a-b-", "a\x00": "a-", strings.Repeat("b", 64): strings.Repeat("b", 36) + "-",
+		"": "", "a": "a", "Terraform_users.v2": "Terraform_users.v2",
+		strings.Repeat("a.", 31) + "a": strings.Repeat("a.", 31) + "a",
+		"_a":                           "a-", "a/b": "a-b-", "a\x00": "a-", strings.Repeat("b", 64): strings.Repeat("b", 36) +
+			"-",
 	} {
 		if got := names.LabelValue(text); got != want && (!strings.HasPrefix(got, want) || len(got)-len(want) != 26) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
@@ -98,7 +102,8 @@ func TestEncodings(t *testing.T) {
 // hostileTexts returns texts that are easily mistaken for each other, and their names.
 func hostileTexts() map[string]bool {
 	random := rand.New(rand.NewPCG(1, 2))
-	pieces := []string{"a", "A", "b", "-", "--", " ", "/", ".", "..", "_", "\"", "'", "\n", "\x00", "ä", "\xff", "İ", "ı", "ſ", "K", "{", "$", "1", strings.Repeat("x", 40)}
+	pieces := []string{"a", "A", "b", "-", "--", " ", "/", ".", "..", "_", "\"", "'", "\n", "\x00", "ä", "\xff", "İ", "ı",
+		"ſ", "K", "{", "$", "1", strings.Repeat("x", 40)}
 	out := map[string]bool{strings.Repeat("y", 5000): true, strings.Repeat("y", 5000) + "z": true}
 	for range 5000 {
 		text := ""

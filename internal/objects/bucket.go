@@ -73,8 +73,10 @@ func (b *Bucket) Put(ctx context.Context, key string, raw []byte, was Version) (
 	return version, err
 }
 
-func (b *Bucket) put(ctx context.Context, key string, condition map[string]string, body io.ReaderAt, size int64) (Version, error) {
-	res, err := b.client.do(ctx, request{method: http.MethodPut, bucket: b.name, key: key, header: condition, body: body, size: size})
+func (b *Bucket) put(ctx context.Context, key string, condition map[string]string, body io.ReaderAt,
+	size int64) (Version, error) {
+	res, err := b.client.do(ctx, request{method: http.MethodPut, bucket: b.name, key: key, header: condition, body: body,
+		size: size})
 	if err != nil {
 		return None, classify(err)
 	}

@@ -38,7 +38,8 @@ func (c *client) do(ctx context.Context, r request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	once := func(ctx context.Context, _ middleware.FinalizeInput) (out middleware.FinalizeOutput, _ middleware.Metadata, err error) {
+	once := func(ctx context.Context,
+		_ middleware.FinalizeInput) (out middleware.FinalizeOutput, _ middleware.Metadata, err error) {
 		out.Result, err = c.send(ctx, r, hash) //nolint:bodyclose // the caller of do closes the body
 		return out, middleware.Metadata{}, err
 	}
@@ -98,7 +99,8 @@ const maxSkew = 4 * time.Minute
 // Signatures follow the clock of the store from then on.
 func (c *client) checkClock(res *http.Response, err *answerError) error {
 	switch err.code {
-	case "RequestTimeTooSkewed", "SignatureDoesNotMatch", "InvalidSignatureException", "AuthFailure", "AccessDeniedException":
+	case "RequestTimeTooSkewed", "SignatureDoesNotMatch", "InvalidSignatureException", "AuthFailure",
+		"AccessDeniedException":
 	default:
 		return err
 	}

@@ -60,7 +60,8 @@ func TestSignature(t *testing.T) {
 				again.Header[name] = values
 			}
 		}
-		err = v4.NewSigner().SignHTTP(r.Context(), aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "sesame-open"},
+		err = v4.NewSigner().SignHTTP(r.Context(),
+			aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "sesame-open"},
 			again, hash, "s3", "eu-west-1", at, func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
 		if got, want := r.Header.Get("Authorization"), again.Header.Get("Authorization"); err != nil || got != want {
 			t.Errorf("%s %s: signed %s\nwant %s, %v", r.Method, r.URL, got, want, err)
@@ -202,15 +203,16 @@ func TestErrors(t *testing.T) {
 		want   error
 		text   string
 	}{
-		"no object":     {404, "<Error><Code>NoSuchKey</Code></Error>", ErrNotFound, "there is no such object"},
-		"no bucket":     {404, "<Error><Code>NoSuchBucket</Code><Message>none</Message></Error>", nil, "NoSuchBucket: none"},
-		"proxy":         {404, "<html>not here", nil, "NotFound: Not Found"},
-		"denied":        {403, "<Error><Code>AccessDenied</Code></Error>", ErrDenied, "access is denied (AccessDenied)"},
-		"changed":       {412, "", ErrChanged, ""},
-		"at once":       {409, "", ErrChanged, ""},
-		"unknown":       {501, "<Error><Code>NotImplemented</Code></Error>", errors.ErrUnsupported, ""},
-		"trouble":       {500, "", ErrUnreachable, "it cannot be reached: it answers 500 InternalServerError"},
-		"moved":         {301, "<Error><Code>PermanentRedirect</Code><Message>elsewhere</Message></Error>", nil, "PermanentRedirect: elsewhere"},
+		"no object": {404, "<Error><Code>NoSuchKey</Code></Error>", ErrNotFound, "there is no such object"},
+		"no bucket": {404, "<Error><Code>NoSuchBucket</Code><Message>none</Message></Error>", nil, "NoSuchBucket: none"},
+		"proxy":     {404, "<html>not here", nil, "NotFound: Not Found"},
+		"denied":    {403, "<Error><Code>AccessDenied</Code></Error>", ErrDenied, "access is denied (AccessDenied)"},
+		"changed":   {412, "", ErrChanged, ""},
+		"at once":   {409, "", ErrChanged, ""},
+		"unknown":   {501, "<Error><Code>NotImplemented</Code></Error>", errors.ErrUnsupported, ""},
+		"trouble":   {500, "", ErrUnreachable, "it cannot be reached: it answers 500 InternalServerError"},
+		"moved": {301, "<Error><Code>PermanentRedirect</Code><Message>elsewhere</Message></Error>", nil,
+			"PermanentRedirect: elsewhere"},
 		"endless error": {400, "<Error><Message>" + strings.Repeat("x", 2*maxErrorBody), nil, "BadRequest: Bad Request"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -244,7 +246,8 @@ func TestErrorsWithoutAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := b.Get(t.Context(), "k", 10); !errors.Is(err, ErrUnreachable) || !strings.HasPrefix(err.Error(), c.want) {
+			if _, _, err := b.Get(t.Context(), "k", 10); !errors.Is(err, ErrUnreachable) ||
+				!strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("got %v, want %s…", err, c.want)
 			}
 		})

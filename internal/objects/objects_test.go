@@ -31,8 +31,10 @@ func store(t *testing.T, bucket string, wrap func(http.Handler) http.Handler) *s
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
 	for name, v := range map[string]string{
-		"AWS_ENDPOINT_URL": s.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "sesame-open",
-		"AWS_CONFIG_FILE": t.TempDir() + "/none", "AWS_SHARED_CREDENTIALS_FILE": t.TempDir() + "/none", "AWS_MAX_ATTEMPTS": "1",
+		"AWS_ENDPOINT_URL": s.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+		"AWS_SECRET_ACCESS_KEY": "sesame-open",
+		"AWS_CONFIG_FILE":       t.TempDir() + "/none", "AWS_SHARED_CREDENTIALS_FILE": t.TempDir() + "/none",
+		"AWS_MAX_ATTEMPTS": "1",
 	} {
 		t.Setenv(name, v)
 	}

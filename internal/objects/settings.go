@@ -61,7 +61,9 @@ func retryer(cfg aws.Config) aws.Retryer {
 		}
 	}
 	if cfg.RetryMode == aws.RetryModeAdaptive {
-		return retry.NewAdaptiveMode(func(o *retry.AdaptiveModeOptions) { o.StandardOptions = append(o.StandardOptions, attempts) })
+		return retry.NewAdaptiveMode(func(o *retry.AdaptiveModeOptions) {
+			o.StandardOptions = append(o.StandardOptions, attempts)
+		})
 	}
 	return retry.NewStandard(attempts)
 }

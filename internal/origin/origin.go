@@ -37,8 +37,8 @@ func Parse(address string) (Origin, error) {
 	return Of(u)
 }
 
-// Server returns the origin of the address of a server. It is an error as in [Parse], and also if the address has a query
-// or a fragment.
+// Server returns the origin of the address of a server. It is an error as in [Parse], and also if the address has a
+// query or a fragment.
 func Server(address string) (Origin, error) {
 	o, err := Parse(address)
 	if err == nil && strings.ContainsAny(address, "?#") {

@@ -43,8 +43,10 @@ func TestParse(t *testing.T) {
 // Registries of this machine have no TLS, and all others have it.
 func TestOfHost(t *testing.T) {
 	for host, want := range map[string]string{
-		"quay.io": "https://quay.io", "quay.io:5000": "https://quay.io:5000", "localhost:5000": "http://localhost:5000", "127.0.0.1": "http://127.0.0.1", "[2001:db8::1]": "https://[2001:db8::1]",
-		"localhost:443": "http://localhost:443", "127.0.0.1.example.com": "https://127.0.0.1.example.com", "quay.io:65536": "",
+		"quay.io": "https://quay.io", "quay.io:5000": "https://quay.io:5000", "localhost:5000": "http://localhost:5000",
+		"127.0.0.1": "http://127.0.0.1", "[2001:db8::1]": "https://[2001:db8::1]",
+		"localhost:443": "http://localhost:443", "127.0.0.1.example.com": "https://127.0.0.1.example.com",
+		"quay.io:65536": "",
 	} {
 		o, err := OfHost(host)
 		if got := o.Address(); (err == nil) != (want != "") || want != "" && got != want {
@@ -56,7 +58,8 @@ func TestOfHost(t *testing.T) {
 // The address of a server has a path at most.
 func TestServer(t *testing.T) {
 	for address, isFine := range map[string]bool{
-		"https://a.example/b": true, "http://localhost:1": true, "https://a.example?b": false, "https://a.example#b": false, "https://a.example/?": false, "http://a.example": false,
+		"https://a.example/b": true, "http://localhost:1": true, "https://a.example?b": false, "https://a.example#b": false,
+		"https://a.example/?": false, "http://a.example": false,
 	} {
 		if o, err := Server(address); (err == nil) != isFine {
 			t.Errorf("%s: got %v, %v", address, o, err)

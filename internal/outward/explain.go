@@ -40,7 +40,8 @@ func Explain(ctx context.Context, who string, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &certificate):
-		return failedError{fmt.Errorf("the certificate of %s cannot be trusted: %w; let SSL_CERT_FILE name its authority", who, certificate), "config"}
+		return failedError{fmt.Errorf("the certificate of %s cannot be trusted: %w; let SSL_CERT_FILE name its authority",
+			who, certificate), "config"}
 	case errors.As(err, &connection):
 		return lost("reaching %s: %w", who, connection)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

@@ -91,13 +91,16 @@ func TestRefused(t *testing.T) {
 		req  *http.Request
 		want string
 	}{
-		"another host":     {p, request(t, "GET", "https://other.invalid/"), `nothing is sent to "other.invalid", which is another server than ` + p.At.String() + ": " + NameInData},
-		"another port":     {p, request(t, "GET", "http://127.0.0.1:1/"), "nothing is sent to"},
-		"another scheme":   {p, request(t, "GET", strings.Replace(server.URL, "http:", "https:", 1)), "nothing is sent to"},
-		"a user":           {p, request(t, "GET", strings.Replace(server.URL, "http://", "http://me:too@", 1)), "nothing is sent to"},
-		"the header Host":  {p, header, `nothing is sent for "other.invalid"`},
-		"a write":          {p, request(t, "POST", server.URL), "a connection that does not write sends no POST"},
-		"http":             {plain, request(t, "GET", "http://plain.invalid/"), "plain.invalid would get a credential over http: name it with https"},
+		"another host": {p, request(t, "GET", "https://other.invalid/"),
+			`nothing is sent to "other.invalid", which is another server than ` + p.At.String() + ": " + NameInData},
+		"another port":   {p, request(t, "GET", "http://127.0.0.1:1/"), "nothing is sent to"},
+		"another scheme": {p, request(t, "GET", strings.Replace(server.URL, "http:", "https:", 1)), "nothing is sent to"},
+		"a user": {p, request(t, "GET", strings.Replace(server.URL, "http://", "http://me:too@", 1)),
+			"nothing is sent to"},
+		"the header Host": {p, header, `nothing is sent for "other.invalid"`},
+		"a write":         {p, request(t, "POST", server.URL), "a connection that does not write sends no POST"},
+		"http": {plain, request(t, "GET", "http://plain.invalid/"),
+			"plain.invalid would get a credential over http: name it with https"},
 		"a line too many":  {lines, request(t, "GET", server.URL), "characters that no header has"},
 		"no party":         {Party{}, request(t, "GET", server.URL), "nothing is sent to"},
 		"not an address":   {p, request(t, "GET", "file:///etc/passwd"), "nothing is sent to"},
@@ -114,7 +117,8 @@ func TestRefused(t *testing.T) {
 			_ = res.Body.Close()
 			continue
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) || !IsRefused(err) || strings.Contains(err.Error(), "sesame") {
+		if err == nil || !strings.Contains(err.Error(), c.want) || !IsRefused(err) ||
+			strings.Contains(err.Error(), "sesame") {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 		if is := wasDialed(); len(is) > 0 {
@@ -129,7 +133,8 @@ func TestRefused(t *testing.T) {
 // The credential has the form of the header.
 func TestCredential(t *testing.T) {
 	for value, isFine := range map[string]bool{
-		"": true, Bearer("sesame"): true, Basic("me", "se same\n"): true, Bearer(""): false, Bearer("a b"): false, Bearer("ä"): false, "sesame": false, "Bearer  a": false, " a": false,
+		"": true, Bearer("sesame"): true, Basic("me", "se same\n"): true, Bearer(""): false, Bearer("a b"): false,
+		Bearer("ä"): false, "sesame": false, "Bearer  a": false, " a": false,
 	} {
 		p := party(t, "https://a.example")
 		p.Authorization = value
@@ -169,7 +174,8 @@ func TestRedirects(t *testing.T) {
 		"round":        {"/round", "/round", 3, 4, "it sends us to another address more than 3 times"},
 		"another host": {"/a", "https://other.invalid/b", 3, 1, "it sends us to another address: " + NameInData},
 		"another port": {"/a", "http://127.0.0.1:1/b", 3, 1, "it sends us to another address"},
-		"a user":       {"/a", strings.Replace(server.URL, "//", "//me:too@", 1) + "/b", 3, 1, "it sends us to another address"},
+		"a user": {"/a", strings.Replace(server.URL, "//", "//me:too@", 1) + "/b", 3, 1,
+			"it sends us to another address"},
 		"not modified": {"/same", "", 0, 1, ""},
 	} {
 		p := party(t, server.URL)
@@ -213,7 +219,8 @@ func TestMay(t *testing.T) {
 	for name, c := range map[string]struct {
 		may  func(*http.Request) bool
 		want int
-	}{"nothing": {nil, 2}, "anything": {Anything, 6}, "one": {func(r *http.Request) bool { return r.Method == "PUT" }, 3}} {
+	}{"nothing": {nil, 2}, "anything": {Anything, 6}, "one": {func(r *http.Request) bool { return r.Method == "PUT" },
+		3}} {
 		seen, p.May = 0, c.may
 		for _, method := range []string{"GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"} {
 			if res, err := p.Client().Do(request(t, method, server.URL)); err == nil {
@@ -228,7 +235,9 @@ func TestMay(t *testing.T) {
 
 // An answer may have as many bytes as the party says, and not one more.
 func TestLargest(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "12345") }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "12345")
+	}))
 	defer server.Close()
 	p := party(t, server.URL)
 	for most, want := range map[int64]string{0: "12345", 4: "1234", 5: "12345", 6: "12345"} {
@@ -298,7 +307,8 @@ func TestExplain(t *testing.T) {
 		want    string
 		class   string
 	}{
-		"nobody listens": {closed.URL, false, "reaching it: dial tcp " + strings.TrimPrefix(closed.URL, "http://"), "transient"},
+		"nobody listens": {closed.URL, false, "reaching it: dial tcp " + strings.TrimPrefix(closed.URL, "http://"),
+			"transient"},
 		"it ends":        {server.URL, false, "it ends its answer early", "transient"},
 		"its authority":  {safe.URL, false, "the certificate of it cannot be trusted: ", "config"},
 		"it is slow":     {server.URL + "/slow", false, "it does not answer in time", "transient"},
@@ -326,7 +336,8 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: got %v of the class %q, want %q", name, err, class, c.want)
 		}
 	}
-	if err := Explain(t.Context(), "it", errors.New("words of the server")); err.Error() != "it gives no answer that can be read" {
+	if err := Explain(t.Context(), "it",
+		errors.New("words of the server")); err.Error() != "it gives no answer that can be read" {
 		t.Errorf("got %v", err)
 	}
 	refused := party(t, server.URL).Check(request(t, "PUT", server.URL))

@@ -88,7 +88,9 @@ func (p Party) checkCredential() error {
 		return &RefusedError{fmt.Sprintf("%s would get a credential over http: name it with https", p.At)}
 	}
 	scheme, value, _ := strings.Cut(p.Authorization, " ")
-	if scheme == "" || value == "" || strings.ContainsFunc(scheme+value, func(c rune) bool { return c <= ' ' || c > '~' }) {
+	if scheme == "" || value == "" || strings.ContainsFunc(scheme+value, func(c rune) bool {
+		return c <= ' ' || c > '~'
+	}) {
 		return &RefusedError{"the credential is empty, or has characters that no header has"}
 	}
 	return nil

@@ -22,12 +22,13 @@ func Bearer(token string) string { return "Bearer " + token }
 
 // Client returns what sends requests to the party, and follows the redirects that it allows.
 func (p Party) Client() *http.Client {
-	return &http.Client{Transport: p.Transport(), Timeout: p.Timeout, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
-		if len(via) > p.Follows {
-			return p.refuse("it sends us to another address more than %d times", p.Follows)
-		}
-		return nil
-	}}
+	return &http.Client{Transport: p.Transport(), Timeout: p.Timeout,
+		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+			if len(via) > p.Follows {
+				return p.refuse("it sends us to another address more than %d times", p.Follows)
+			}
+			return nil
+		}}
 }
 
 // Transport returns what sends requests to the party, and follows no redirect by itself.

@@ -40,7 +40,8 @@ func TestCut(t *testing.T) {
 
 func TestQuote(t *testing.T) {
 	eighty := strings.Repeat("a", 80)
-	for text, want := range map[string]string{"": `""`, "a\nb": `"a\nb"`, eighty: `"` + eighty + `"`, eighty + "b": `"` + eighty + `"…`} {
+	for text, want := range map[string]string{"": `""`, "a\nb": `"a\nb"`, eighty: `"` + eighty + `"`,
+		eighty + "b": `"` + eighty + `"…`} {
 		if got := Quote(text); got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}

@@ -59,7 +59,8 @@ func (r Refusal) Remedy(needs string) string {
 	case ByRole:
 		return "the role of the account must allow " + needs
 	case ByGrant:
-		return "the account can only grant what it may do itself: give its role these permissions, or take them out of the object"
+		return "the account can only grant what it may do itself: give its role these permissions, or take them out of " +
+			"the object"
 	case ByQuota:
 		return "the quota of the namespace does not suffice: raise it, or ask for less"
 	case AsItEnds:

@@ -25,7 +25,8 @@ type Policy struct {
 //
 // The error is that of the last attempt, and says how many there were; or the cause
 // of the context, when that ended.
-func (p Policy) Do(ctx context.Context, do func(context.Context) error, mayPass func(error) (after time.Duration, ok bool)) error {
+func (p Policy) Do(ctx context.Context, do func(context.Context) error,
+	mayPass func(error) (after time.Duration, ok bool)) error {
 	end := time.Now().Add(p.Within)
 	for attempt := 1; ; attempt++ {
 		err := do(ctx)

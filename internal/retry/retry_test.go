@@ -48,7 +48,8 @@ func TestDo(t *testing.T) {
 		{"asks for seven seconds", usual, []error{errTrouble, nil}, asks(7 * time.Second), 2, "", 7 * time.Second},
 		{"asks for less than the pause", usual, []error{errTrouble, nil}, asks(7 * ms), 2, "", 100 * ms},
 		{"asks for too long", within, []error{errTrouble}, asks(11 * time.Second), 1, "trouble", 0},
-		{"asks for too long the third time", within, []error{errTrouble}, asks(4 * time.Second), 3, "trouble (tried 3 times)", 8 * time.Second},
+		{"asks for too long the third time", within, []error{errTrouble}, asks(4 * time.Second), 3, "trouble (tried 3 times)",
+			8 * time.Second},
 		{"one attempt", retry.Policy{Attempts: 1}, []error{errTrouble}, passes, 1, "trouble", 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -62,7 +63,8 @@ func TestDo(t *testing.T) {
 				got = err.Error()
 			}
 			if got != test.want || attempts != test.attempts || time.Since(began) != test.took {
-				t.Errorf("%s: got %q, %d attempts, %v; want %q, %d, %v", test.name, got, attempts, time.Since(began), test.want, test.attempts, test.took)
+				t.Errorf("%s: got %q, %d attempts, %v; want %q, %d, %v", test.name, got, attempts, time.Since(began), test.want,
+					test.attempts, test.took)
 			}
 			if err != nil && !errors.Is(err, errTrouble) {
 				t.Errorf("%s: the error is not that of an attempt: %v", test.name, err)
@@ -98,9 +100,11 @@ func TestPause(t *testing.T) {
 		after    time.Duration
 		want     time.Duration
 	}{
-		{least, 1, 0, 100 * ms}, {least, 2, 0, 200 * ms}, {least, 4, 0, 800 * ms}, {least, 5, 0, time.Second}, {least, 1000, 0, time.Second},
+		{least, 1, 0, 100 * ms}, {least, 2, 0, 200 * ms}, {least, 4, 0, 800 * ms}, {least, 5, 0, time.Second},
+		{least, 1000, 0, time.Second},
 		{most, 1, 0, 50*ms + 1}, {most, 2, 0, 100*ms + 1}, {most, 5, 0, 500*ms + 1},
-		{least, 1, time.Minute, time.Minute}, {most, 1, time.Minute, time.Minute + time.Second - 1}, {least, 5, ms, time.Second},
+		{least, 1, time.Minute, time.Minute}, {most, 1, time.Minute, time.Minute + time.Second - 1},
+		{least, 5, ms, time.Second},
 	} {
 		p := usual
 		p.Random, p.Spread = test.random, time.Second

@@ -14,7 +14,8 @@ func (l Limits) set(pid int) error {
 			continue
 		}
 		limit := syscall.Rlimit{Cur: most, Max: most}
-		_, _, failed := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(pid), resource, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+		_, _, failed := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(pid), resource, uintptr(unsafe.Pointer(&limit)), 0,
+			0, 0)
 		if failed != 0 && !errors.Is(failed, syscall.ESRCH) {
 			return fmt.Errorf("bounding a process: %w", failed)
 		}

@@ -29,7 +29,8 @@ func TestRun(t *testing.T) {
 	if err := run(Limits{Data: 64 << 20}, grow); err == nil {
 		t.Error("much memory was used")
 	}
-	if err := run(Limits{Data: 1 << 30, File: 1 << 30}, "exit 3"); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+	if err := run(Limits{Data: 1 << 30, File: 1 << 30}, "exit 3"); err == nil ||
+		!strings.Contains(err.Error(), "exit status 3") {
 		t.Errorf("got %v, want the status of the command", err)
 	}
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // ErrLink says that a path has a symbolic link where none is followed.
-var ErrLink = errors.New("a symbolic link is not followed inside of a checkout: take it out of the repository, or name another place")
+var ErrLink = errors.New("a symbolic link is not followed inside of a checkout: take it out of the repository, or " +
+	"name another place")
 
 // Checkout returns the root of the checkout that a file or folder lies in, by its name, and
 // its path below the root. If checkouts lie in each other it takes the outermost.

@@ -39,7 +39,8 @@ func checkout(t *testing.T) (root, outside string) {
 // No link of a checkout is followed, wherever it leads and whatever part of a path it is.
 func TestLinksOfCheckout(t *testing.T) {
 	root, outside := checkout(t)
-	for _, name := range []string{"out/file", "within/file", "file", "real/up/real/file", "real/deep/file", "environ", "out/none", "dangling", "within/deep/none"} {
+	for _, name := range []string{"out/file", "within/file", "file", "real/up/real/file", "real/deep/file", "environ",
+		"out/none", "dangling", "within/deep/none"} {
 		at := filepath.Join(root, filepath.FromSlash(name))
 		if f, err := safepath.Open(at); !errors.Is(err, safepath.ErrLink) {
 			t.Errorf("reading %s: got %v, %v", name, f, err)
@@ -79,7 +80,8 @@ func TestWithoutLinks(t *testing.T) {
 	if err := os.Symlink(outside, outside+"-link"); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{filepath.Join(root, "real", "file"), filepath.Join(root, "real", "deep", "..", "file"), filepath.Join(outside+"-link", "file")} {
+	for _, name := range []string{filepath.Join(root, "real", "file"), filepath.Join(root, "real", "deep", "..", "file"),
+		filepath.Join(outside+"-link", "file")} {
 		f, err := safepath.Open(name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

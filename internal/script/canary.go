@@ -73,7 +73,8 @@ var (
 func readings(text string) map[string]string {
 	out := map[string]string{
 		"plain": text, "as HTML": html.UnescapeString(text),
-		"escaped":  strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", `\u003e`, ">", `\u00e4`, "ä", `\"`, `"`, `\\`, `\`, `\n`, "\n").Replace(text),
+		"escaped": strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", `\u003e`, ">", `\u00e4`, "ä", `\"`, `"`, `\\`, `\`,
+			`\n`, "\n").Replace(text),
 		"in lines": strings.NewReplacer("\n", "", "\r", "", `\n`, "").Replace(text),
 		"in an address": percents.ReplaceAllStringFunc(text, func(p string) string {
 			c, _ := strconv.ParseUint(p[1:], 16, 8)
@@ -116,7 +117,9 @@ var (
 func plainest(text string) string {
 	for range 4 {
 		text = terminal.ReplaceAllString(text, "")
-		text = html.UnescapeString(percents.ReplaceAllStringFunc(text, func(p string) string { return string(rune(number(p[1:], 16))) }))
+		text = html.UnescapeString(percents.ReplaceAllStringFunc(text, func(p string) string {
+			return string(rune(number(p[1:], 16)))
+		}))
 		text = escape.ReplaceAllStringFunc(text, func(e string) string {
 			e = strings.TrimLeft(e, `\`)
 			switch e[0] {
@@ -142,7 +145,8 @@ func Holds(text, secret string) string { return holds(readings(text), secret) }
 // holds is [Holds] for the readings of a text.
 func holds(readings map[string]string, secret string) string {
 	for how, text := range readings {
-		if strings.Contains(text, secret) || how == "escaped somehow" && strings.Contains(text, plainest(secret)) || how == "in an address" && strings.Contains(strings.ReplaceAll(text, "+", " "), secret) {
+		if strings.Contains(text, secret) || how == "escaped somehow" && strings.Contains(text, plainest(secret)) ||
+			how == "in an address" && strings.Contains(strings.ReplaceAll(text, "+", " "), secret) {
 			return how
 		}
 	}

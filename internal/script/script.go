@@ -23,7 +23,8 @@ type Command = func(ts *testscript.TestScript, negated bool, args []string)
 // output in the scripts.
 func Run(t *testing.T, update bool, setup func(*testscript.Env) error, cmds map[string]Command) {
 	t.Helper()
-	all := map[string]Command{"exits": exits, "replace": replace, "commit": commit, "await": await, "nowhere": nowhere, "canary": canary}
+	all := map[string]Command{"exits": exits, "replace": replace, "commit": commit, "await": await, "nowhere": nowhere,
+		"canary": canary}
 	maps.Copy(all, cmds)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",

@@ -10,11 +10,13 @@ import (
 
 // The characters of random commands: all that quote, and none with which a shell could
 // start a program.
-var signs = []string{"a", "b", "A=", " ", "  ", "\t", "'", "'", `"`, `"`, `\`, "\\\n", "$", "$a", "${b}", "$A", "#", "~", "=", ":", "-", "}", "]", "!", "%", ",", "/", "+", "^", "é", "\n", "@", "x"}
+var signs = []string{"a", "b", "A=", " ", "  ", "\t", "'", "'", `"`, `"`, `\`, "\\\n", "$", "$a", "${b}", "$A", "#",
+	"~", "=", ":", "-", "}", "]", "!", "%", ",", "/", "+", "^", "é", "\n", "@", "x"}
 
 // values are the values of variables. They have no blanks and no patterns, so a shell does
 // not split them either.
-var values = map[string]string{"a": "one", "b": "$a", "A": `\'"`, "ab": "three", "aa": "four", "ax": "five", "Ab": "six", "ba": "seven"}
+var values = map[string]string{"a": "one", "b": "$a", "A": `\'"`, "ab": "three", "aa": "four", "ax": "five",
+	"Ab": "six", "ba": "seven"}
 
 // A command that is accepted means the same in all shells of this machine.
 func TestLikeAShell(t *testing.T) {
@@ -113,7 +115,8 @@ func trimmed(command string) string {
 
 // A quoted text is split into one word, the text itself.
 func FuzzSplit(f *testing.F) {
-	for _, seed := range []string{"", "a b", `'$x' "${y}" \;`, "a; b", "$((1))", "~", "a=~", "\\\n#", "\x00", "é\xff", "'", `"\`} {
+	for _, seed := range []string{"", "a b", `'$x' "${y}" \;`, "a; b", "$((1))", "~", "a=~", "\\\n#", "\x00", "é\xff", "'",
+		`"\`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, command string) {

@@ -13,7 +13,8 @@ func TestEdits(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"agr", "arg", 2}, {"kitten", "sitting", 3}, {"a", "b", 1},
+		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"agr", "arg", 2}, {"kitten", "sitting", 3},
+		{"a", "b", 1},
 	} {
 		if got := suggest.Edits(c.a, c.b); got != c.want || suggest.Edits(c.b, c.a) != c.want {
 			t.Errorf("%q, %q: got %d, want %d both ways", c.a, c.b, got, c.want)

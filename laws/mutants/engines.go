@@ -84,7 +84,8 @@ func holdEngines(ctx context.Context, out io.Writer) error {
 			case v == noticed:
 				red++
 			default:
-				_, _ = fmt.Fprintf(out, "green  %s  %s:%d  %s  ->  %s\n", j.name, s.file, s.line, shorten(s.was), shorten(s.instead))
+				_, _ = fmt.Fprintf(out, "green  %s  %s:%d  %s  ->  %s\n", j.name, s.file, s.line, shorten(s.was),
+					shorten(s.instead))
 			}
 		}
 		_, _ = fmt.Fprintf(out, "broken engines %s: %d listed, %d turn the judge red\n", j.name, listed, red)

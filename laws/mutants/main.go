@@ -18,7 +18,8 @@ import (
 
 // judged are the packages whose tests must notice nine of ten changes.
 var judged = []string{
-	"planner", "affected", "schemafilter", "trace", "qontract/gql", "natives/reconcile", "natives/native", "state", "runner/baseline", "runner/effects", "integration/sharding",
+	"planner", "affected", "schemafilter", "trace", "qontract/gql", "natives/reconcile", "natives/native", "state",
+	"runner/baseline", "runner/effects", "integration/sharding",
 }
 
 // least is the share of the changes that tests must notice, in percent.
@@ -43,11 +44,14 @@ func main() {
 	var o options
 	flag.IntVar(&o.changes, "changes", 150, "how many changes are tried for each package")
 	flag.Uint64Var(&o.seed, "seed", 1, "another seed draws other changes")
-	flag.BoolVar(&o.own, "own", false, "ask only the tests of the package itself: quicker, and counts at most as many as noticed")
-	flag.BoolVar(&o.engines, "engines", false, "break the engines as listed, and ask the judges that hold them to other programs")
+	flag.BoolVar(&o.own, "own", false,
+		"ask only the tests of the package itself: quicker, and counts at most as many as noticed")
+	flag.BoolVar(&o.engines, "engines", false,
+		"break the engines as listed, and ask the judges that hold them to other programs")
 	flag.BoolVar(&o.draw, "draw", false, "print a new list of broken engines, with so many changes for each judge")
 	flag.Usage = func() {
-		_, _ = fmt.Fprint(flag.CommandLine.Output(), "usage: go run ./laws/mutants [flags] [PACKAGE...]\n\nA package is a folder of the module, such as planner.\n\n")
+		_, _ = fmt.Fprint(flag.CommandLine.Output(),
+			"usage: go run ./laws/mutants [flags] [PACKAGE...]\n\nA package is a folder of the module, such as planner.\n\n")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -114,7 +118,8 @@ func run(ctx context.Context, out io.Writer, o options) error {
 			}
 			tried++
 		}
-		_, _ = fmt.Fprintf(out, "mutants %s: %d changes, %d noticed (%d %%), %d do the same, seed %d\n", path, tried, found, 100*found/max(1, tried), equal, o.seed)
+		_, _ = fmt.Fprintf(out, "mutants %s: %d changes, %d noticed (%d %%), %d do the same, seed %d\n", path, tried, found,
+			100*found/max(1, tried), equal, o.seed)
 		weak = weak || 100*found < least*tried
 	}
 	if weak {
@@ -123,7 +128,8 @@ func run(ctx context.Context, out io.Writer, o options) error {
 	return nil
 }
 
-// draw returns a function that draws one change of a package after the other, none twice: first a kind, and then a place.
+// draw returns a function that draws one change of a package after the other, none twice: first a kind, and then a
+// place.
 func draw(folder string, seed uint64) (func() (site, bool), error) {
 	all, err := sitesOf(folder)
 	if err != nil {

@@ -77,7 +77,8 @@ func TestNewBench(t *testing.T) {
 	if got.path != "example.com/small/a" || last != 2 || got.importers[last] != "example.com/small/aa" {
 		t.Errorf("got %+v; the slowest importer is not last", got)
 	}
-	if got, err := newBench(t.Context(), "a", true); err != nil || got.path != "example.com/small/a" || got.importers != nil {
+	if got, err := newBench(t.Context(), "a", true); err != nil || got.path != "example.com/small/a" ||
+		got.importers != nil {
 		t.Errorf("its own: got %+v, %v", got, err)
 	}
 	if _, err := newBench(t.Context(), "none", false); err == nil || !strings.Contains(err.Error(), `no package "none"`) {
@@ -141,13 +142,15 @@ func TestRun(t *testing.T) {
 	}
 	out.Reset()
 	if err := run(t.Context(), &out, options{packages: []string{"a"}, changes: 100, seed: 1}); err == nil ||
-		!strings.Contains(out.String(), "9 changes, 7 noticed (77 %)") || !strings.Contains(out.String(), `survived  a/a.go:16  "n"  ->  "n~"`) {
+		!strings.Contains(out.String(), "9 changes, 7 noticed (77 %)") ||
+		!strings.Contains(out.String(), `survived  a/a.go:16  "n"  ->  "n~"`) {
 		t.Errorf("got %v\n%s", err, out.String())
 	}
 	if err := os.WriteFile("a/a_test.go", []byte("package a\n\nvar _ = x\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(t.Context(), &out, options{packages: []string{"a"}, changes: 1}); err == nil || !strings.Contains(err.Error(), "fail without a change") {
+	if err := run(t.Context(), &out, options{packages: []string{"a"}, changes: 1}); err == nil ||
+		!strings.Contains(err.Error(), "fail without a change") {
 		t.Errorf("got %v", err)
 	}
 }

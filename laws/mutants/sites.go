@@ -74,7 +74,8 @@ type finder struct {
 // add notes that a part of the file may have another text.
 func (f finder) add(kind string, from, to token.Pos, instead string) {
 	start, end := f.files.Position(from), f.files.Position(to)
-	f.found[kind] = append(f.found[kind], site{f.file, start.Line, start.Offset, end.Offset, string(f.source[start.Offset:end.Offset]), instead})
+	f.found[kind] = append(f.found[kind], site{f.file, start.Line, start.Offset, end.Offset,
+		string(f.source[start.Offset:end.Offset]), instead})
 }
 
 // text returns the text of an expression.
@@ -84,7 +85,8 @@ func (f finder) text(e ast.Expr) string {
 
 // others are what stands in place of an operator.
 var others = map[token.Token][]string{
-	token.EQL: {"!="}, token.NEQ: {"=="}, token.LSS: {"<=", ">="}, token.LEQ: {"<", ">"}, token.GTR: {">=", "<="}, token.GEQ: {">", "<"},
+	token.EQL: {"!="}, token.NEQ: {"=="}, token.LSS: {"<=", ">="}, token.LEQ: {"<", ">"}, token.GTR: {">=", "<="},
+	token.GEQ:  {">", "<"},
 	token.LAND: {"||"}, token.LOR: {"&&"},
 }
 

@@ -56,9 +56,11 @@ func newBench(ctx context.Context, path string, own bool) (bench, error) {
 			b.importers = append(b.importers, words[1])
 		}
 	}
-	raw, err = output(ctx, "go", append([]string{"test", "-vet=off", "-short", "-count=1", "-timeout", baseTime, b.path}, b.importers...)...)
+	raw, err = output(ctx, "go", append([]string{"test", "-vet=off", "-short", "-count=1", "-timeout", baseTime, b.path},
+		b.importers...)...)
 	if err != nil {
-		return b, fmt.Errorf("the tests of %s, or of a package that imports it, fail without a change: %w\n%s", path, err, raw)
+		return b, fmt.Errorf("the tests of %s, or of a package that imports it, fail without a change: %w\n%s", path, err,
+			raw)
 	}
 	took := durations(string(raw))
 	slices.SortFunc(b.importers, func(x, y string) int { return cmp.Compare(took[x], took[y]) })

@@ -34,9 +34,12 @@ type resource struct{ group, plural, kind string }
 
 // resources are all types of objects.
 var resources = []resource{
-	{"v1", "services", "Service"}, {"v1", "configmaps", "ConfigMap"}, {"v1", "secrets", "Secret"}, {"v1", "serviceaccounts", "ServiceAccount"}, {"v1", "pods", "Pod"},
-	{"apps/v1", "deployments", "Deployment"}, {"apps/v1", "statefulsets", "StatefulSet"}, {"batch/v1", "cronjobs", "CronJob"}, {"batch/v1", "jobs", "Job"},
-	{"tekton.dev/v1", "pipelineruns", "PipelineRun"}, {"tekton.dev/v1", "pipelines", "Pipeline"}, {"v1", "persistentvolumeclaims", "PersistentVolumeClaim"},
+	{"v1", "services", "Service"}, {"v1", "configmaps", "ConfigMap"}, {"v1", "secrets", "Secret"},
+	{"v1", "serviceaccounts", "ServiceAccount"}, {"v1", "pods", "Pod"},
+	{"apps/v1", "deployments", "Deployment"}, {"apps/v1", "statefulsets", "StatefulSet"},
+	{"batch/v1", "cronjobs", "CronJob"}, {"batch/v1", "jobs", "Job"},
+	{"tekton.dev/v1", "pipelineruns", "PipelineRun"}, {"tekton.dev/v1", "pipelines", "Pipeline"},
+	{"v1", "persistentvolumeclaims", "PersistentVolumeClaim"},
 }
 
 // pathOf returns the path of an object.
@@ -105,7 +108,8 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // fail answers with an error.
 func fail(w http.ResponseWriter, status int, reason string) {
-	answer(w, status, object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "message": reason, "code": status})
+	answer(w, status, object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason,
+		"message": reason, "code": status})
 }
 
 // answer answers with JSON.
@@ -145,7 +149,9 @@ func (c *cluster) get(w http.ResponseWriter, at string) {
 		}
 		answer(w, http.StatusOK, object{"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 	case kindsOf(at) != nil:
-		answer(w, http.StatusOK, object{"kind": "APIResourceList", "groupVersion": strings.TrimPrefix(strings.TrimPrefix(at, "/apis/"), "/api/"), "resources": kindsOf(at)})
+		answer(w, http.StatusOK,
+			object{"kind": "APIResourceList", "groupVersion": strings.TrimPrefix(strings.TrimPrefix(at, "/apis/"), "/api/"),
+				"resources": kindsOf(at)})
 	case c.objects[at] != nil:
 		answer(w, http.StatusOK, c.filled(c.objects[at]))
 	default:
@@ -158,7 +164,8 @@ func kindsOf(at string) []any {
 	verbs := []any{"get", "list", "create", "patch", "delete"}
 	var out []any
 	if at == "/api/v1" {
-		out = append(out, object{"name": "namespaces", "singularName": "", "namespaced": false, "kind": "Namespace", "verbs": verbs})
+		out = append(out, object{"name": "namespaces", "singularName": "", "namespaced": false, "kind": "Namespace",
+			"verbs": verbs})
 	}
 	for _, r := range resources {
 		if at == "/api/"+r.group || at == "/apis/"+r.group {
@@ -182,7 +189,8 @@ func (c *cluster) list(w http.ResponseWriter, at string) {
 	}
 	if kind == "" { // it is the name of an object that is not there
 		parts := strings.Split(at, "/")
-		answer(w, http.StatusNotFound, object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": http.StatusNotFound,
+		answer(w, http.StatusNotFound, object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound",
+			"code":    http.StatusNotFound,
 			"details": object{"name": last, "kind": parts[max(0, len(parts)-2)]}})
 		return
 	}
@@ -193,7 +201,8 @@ func (c *cluster) list(w http.ResponseWriter, at string) {
 			items = append(items, c.filled(c.objects[name]))
 		}
 	}
-	answer(w, http.StatusOK, object{"kind": kind + "List", "apiVersion": group, "metadata": object{"resourceVersion": "9"}, "items": items})
+	answer(w, http.StatusOK, object{"kind": kind + "List", "apiVersion": group, "metadata": object{"resourceVersion": "9"},
+		"items": items})
 }
 
 // filled returns an object with the values of the set.

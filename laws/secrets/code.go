@@ -18,8 +18,8 @@ import (
 	"github.com/app-sre/prcheck/natives/saas/saastest"
 )
 
-// A forge holds the repositories of a scene. The real client asks it for branches, as a server of git. It stands for the
-// program git as well, which takes too long for so many runs, and writes down what the program is asked for.
+// A forge holds the repositories of a scene. The real client asks it for branches, as a server of git. It stands for
+// the program git as well, which takes too long for so many runs, and writes down what the program is asked for.
 type forge struct {
 	scene *scene
 	wire  *wire
@@ -33,7 +33,8 @@ func (f forge) note(of services.Repository, what string) {
 	host := strings.TrimPrefix(of.URL, "https://")
 	host, _, _ = strings.Cut(host, "/")
 	owned := f.wire.owned(host)
-	f.wire.note("git %s user %s password %s %s", of.URL, named(owned, of.User), named(owned, strings.TrimSpace(of.Password)), what)
+	f.wire.note("git %s user %s password %s %s", of.URL, named(owned, of.User),
+		named(owned, strings.TrimSpace(of.Password)), what)
 }
 
 // Heads implements [services.Repositories].
@@ -102,7 +103,8 @@ func (f forge) Files(_ context.Context, of services.Repository, sha, at string, 
 
 // helm returns what stands for the program helm. It writes down what the program is given.
 func helm(w *wire) func(context.Context, map[string][]byte, map[string]any, string, string) ([]byte, error) {
-	return func(_ context.Context, chart map[string][]byte, values map[string]any, name, namespace string) ([]byte, error) {
+	return func(_ context.Context, chart map[string][]byte, values map[string]any,
+		name, namespace string) ([]byte, error) {
 		raw, err := json.Marshal(values)
 		w.note("helm %s %s with %d files and the values %s, %v", name, namespace, len(chart), raw, err)
 		return renderChart(chart, values, name, namespace)

@@ -11,16 +11,22 @@ import (
 
 // dataEdits change the data of saas files.
 var dataEdits = []edit{
-	{"it is another branch", func(s *scene, r *rand.Rand) { target(s.head, 0)["ref"] = pick(r, "feature", "gone", saastest.Sha) }},
+	{"it is another branch", func(s *scene, r *rand.Rand) {
+		target(s.head, 0)["ref"] = pick(r, "feature", "gone", saastest.Sha)
+	}},
 	{"more replicas", func(s *scene, r *rand.Rand) {
 		target(s.head, r.IntN(2))["parameters"] = object{"REPLICAS": 2 + r.IntN(3)}
 	}},
 	{"another repository", func(s *scene, r *rand.Rand) {
-		s.head.at(saastest.File, "resourceTemplates", 0)["url"] = pick(r, "https://github.com/evil/shop", "https://"+evilHost+"/acme/shop", "https://github.com:8443/acme/shop")
+		s.head.at(saastest.File, "resourceTemplates", 0)["url"] = pick(r, "https://github.com/evil/shop",
+			"https://"+evilHost+"/acme/shop", "https://github.com:8443/acme/shop")
 	}},
-	{"another path", func(s *scene, _ *rand.Rand) { s.head.at(saastest.File, "resourceTemplates", 0)["path"] = "/gone.yml" }},
+	{"another path", func(s *scene, _ *rand.Rand) {
+		s.head.at(saastest.File, "resourceTemplates", 0)["path"] = "/gone.yml"
+	}},
 	{"another code secret", func(s *scene, r *rand.Rand) {
-		s.head.Data["/pipelines/authentication.yml"]["code"] = secret(pick(r, "app/image", "app/shop/a", "app/cluster/c-1"), "token")
+		s.head.Data["/pipelines/authentication.yml"]["code"] = secret(pick(r, "app/image", "app/shop/a", "app/cluster/c-1"),
+			"token")
 	}},
 	{"another image secret", func(s *scene, r *rand.Rand) {
 		s.head.Data["/pipelines/authentication.yml"]["image"] = secret(pick(r, "app/code", "app/shop/a"), "token")
@@ -33,13 +39,15 @@ var dataEdits = []edit{
 		s.head.Data[saastest.File]["managedResourceTypes"] = []any{pick(r, "Deployment", "Service", "Route"), "ConfigMap"}
 	}},
 	{"only some names", func(s *scene, _ *rand.Rand) {
-		s.head.Data[saastest.File]["managedResourceNames"] = []any{object{"resource": "Service", "resourceNames": []any{"shop", "guessed"}}}
+		s.head.Data[saastest.File]["managedResourceNames"] = []any{object{"resource": "Service",
+			"resourceNames": []any{"shop", "guessed"}}}
 	}},
 	{"a target is deleted", func(s *scene, r *rand.Rand) { target(s.head, r.IntN(2))["delete"] = true }},
 	{"a target is disabled", func(s *scene, r *rand.Rand) { target(s.head, r.IntN(2))["disable"] = true }},
 	{"a new target", func(s *scene, _ *rand.Rand) {
 		list := s.head.at(saastest.File, "resourceTemplates", 0)
-		list["targets"] = append(list["targets"].([]any), object{"namespace": ref(saastest.Production), "ref": mainSha, "name": "new", "parameters": object{"REPLICAS": 1}})
+		list["targets"] = append(list["targets"].([]any), object{"namespace": ref(saastest.Production), "ref": mainSha,
+			"name": "new", "parameters": object{"REPLICAS": 1}})
 	}},
 	{"a new saas file", func(s *scene, _ *rand.Rand) {
 		f := copyOf(s.head.Data[saastest.File]).(object)
@@ -81,13 +89,17 @@ var dataEdits = []edit{
 	{"another cluster secret", func(s *scene, r *rand.Rand) {
 		s.head.Data[saastest.Cluster]["automationToken"] = secret(pick(r, "app/shop/a", "app/code"), "token")
 	}},
-	{"another cluster address", func(s *scene, _ *rand.Rand) { s.head.Data[saastest.Cluster]["serverUrl"] = "https://" + newHost }},
+	{"another cluster address", func(s *scene, _ *rand.Rand) {
+		s.head.Data[saastest.Cluster]["serverUrl"] = "https://" + newHost
+	}},
 	{"the server tries what is written", func(s *scene, _ *rand.Rand) { s.more["server_dry_run"] = true }},
 	{"the cluster refuses", func(s *scene, r *rand.Rand) {
 		s.clusters[clusterHost].refuses[pick(r, "/deployments", "/services", "/secrets", "/apis")] = http.StatusForbidden
 	}},
 	{"no host is named", func(s *scene, _ *rand.Rand) { s.own["hosts"] = []any{} }},
-	{"planned data are checked", func(s *scene, _ *rand.Rand) { s.head.Data[saastest.File]["validatePlannedData"] = true }},
+	{"planned data are checked", func(s *scene, _ *rand.Rand) {
+		s.head.Data[saastest.File]["validatePlannedData"] = true
+	}},
 	{"it is compared", func(s *scene, _ *rand.Rand) { s.head.Data[saastest.File]["compare"] = true }},
 }
 
@@ -112,14 +124,17 @@ var deployEdits = append(append([]edit{
 			o["metadata"] = meta
 			if kind == "Deployment" {
 				o["spec"].(object)["replicas"] = 1
-				container([]any{o})["env"] = []any{object{"name": "LOG_LEVEL", "value": "info"}, object{"name": "PW", "value": "old"}}
+				container([]any{o})["env"] = []any{object{"name": "LOG_LEVEL", "value": "info"},
+					object{"name": "PW", "value": "old"}}
 			}
 			if r.IntN(3) == 0 { // as a run of the native left it
 				notes := meta["annotations"].(object)
-				notes["prcheck/secrets"] = pick(r, `(secret "app/shop/a" "password" "")`, `(secret "app/shop/b" "key" "")`, `(secret "app/shop/a" "password" "1")`)
+				notes["prcheck/secrets"] = pick(r, `(secret "app/shop/a" "password" "")`, `(secret "app/shop/b" "key" "")`,
+					`(secret "app/shop/a" "password" "1")`)
 				notes["prcheck/manifest-sha256"] = "0123456789abcdef"
 				if kind == "Deployment" {
-					container([]any{o})["env"].([]any)[1] = object{"name": "PW", "value": pick(r, valueOf("app/shop/a", "password"), valueOf("app/shop/b", "key"))}
+					container([]any{o})["env"].([]any)[1] = object{"name": "PW", "value": pick(r, valueOf("app/shop/a", "password"),
+						valueOf("app/shop/b", "key"))}
 				}
 			} else if r.IntN(2) == 0 { // as an older prcheck left it: the digest follows from the value
 				meta["annotations"].(object)["prcheck/manifest-sha256"] = valueOf("app/shop/a", "password")
@@ -150,12 +165,15 @@ var deployEdits = append(append([]edit{
 		if r.IntN(2) == 0 || target(s.base, 0)["secretParameters"] == nil {
 			meta["annotations"].(object)["prcheck/secrets"] = fmt.Sprintf("(secret %q %q %q)", path, "password", "")
 		}
-		meta["managedFields"] = []any{object{"manager": pick(r, "prcheck-saas-deploy", "somebody"), "operation": pick(r, "Apply", "Update"), "apiVersion": "apps/v1",
-			"fieldsType": "FieldsV1", "fieldsV1": objectOf(`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"shop\"}":{"f:env":{"k:{\"name\":\"PW\"}":{".":{},"f:name":{},"f:value":{}}}}}}}}}`)}}
+		meta["managedFields"] = []any{object{"manager": pick(r, "prcheck-saas-deploy", "somebody"),
+			"operation": pick(r, "Apply", "Update"), "apiVersion": "apps/v1",
+			"fieldsType": "FieldsV1",
+			"fieldsV1":   objectOf(`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"shop\"}":{"f:env":{"k:{\"name\":\"PW\"}":{".":{},"f:name":{},"f:value":{}}}}}}}}}`)}}
 		o["metadata"] = meta
 		o["spec"].(object)["replicas"] = 1
 		container([]any{o})["image"] = "quay.io/acme/shop:fedcba9"
-		container([]any{o})["env"] = []any{object{"name": "PW", "value": valueOf(path, "password")}, object{"name": "LOG_LEVEL", "value": "info"}}
+		container([]any{o})["env"] = []any{object{"name": "PW", "value": valueOf(path, "password")},
+			object{"name": "LOG_LEVEL", "value": "info"}}
 		s.clusters[clusterHost].put("Deployment", "shop-stage", "shop", o)
 	}},
 	{"an object has a guess", func(s *scene, r *rand.Rand) {
@@ -168,7 +186,8 @@ var deployEdits = append(append([]edit{
 		o["metadata"] = marked("saas-deploy", "shop")
 		o["spec"].(object)["replicas"] = 1
 		container([]any{o})["image"] = "quay.io/acme/shop:fedcba9"
-		container([]any{o})["env"] = []any{object{"name": "LOG_LEVEL", "value": "info"}, object{"name": "PW", "value": "a-live-guess"}}
+		container([]any{o})["env"] = []any{object{"name": "LOG_LEVEL", "value": "info"},
+			object{"name": "PW", "value": "a-live-guess"}}
 		s.clusters[clusterHost].put("Deployment", "shop-stage", "shop", o)
 	}},
 }, secretEdits...), dataEdits...)
@@ -179,8 +198,9 @@ var loopEdits = append(append([]edit{
 	awayEdit,
 	{"it is the check of the change", func(s *scene, _ *rand.Rand) { s.isLoop = false }},
 	{"runs are there", func(s *scene, r *rand.Rand) {
-		s.clusters[clusterHost].put("PipelineRun", "shop-production", "run-"+word(r), object{"metadata": marked("saas-pipelines", "shop"),
-			"status": object{"conditions": []any{object{"type": "Succeeded", "status": pick(r, "True", "False", "Unknown")}}}})
+		s.clusters[clusterHost].put("PipelineRun", "shop-production", "run-"+word(r),
+			object{"metadata": marked("saas-pipelines", "shop"),
+				"status": object{"conditions": []any{object{"type": "Succeeded", "status": pick(r, "True", "False", "Unknown")}}}})
 	}},
 }, secretEdits...), dataEdits...)
 

@@ -105,11 +105,15 @@ var genericEdits = []edit{
 		s.head.at(cacheFile, "body", "properties", "sku")["capacity"] = 2 + r.IntN(3)
 	}},
 	{"a label", func(s *scene, r *rand.Rand) { s.head.at(cacheFile, "body", "tags")["team"] = word(r) }},
-	{"a wrong value", func(s *scene, _ *rand.Rand) { s.head.at(cacheFile, "body", "properties", "sku")["capacity"] = "many" }},
+	{"a wrong value", func(s *scene, _ *rand.Rand) {
+		s.head.at(cacheFile, "body", "properties", "sku")["capacity"] = "many"
+	}},
 	{"a secret of another path", func(s *scene, r *rand.Rand) {
 		s.head.at(webFile, "secrets", 0)["secret"] = secret("cloud/"+word(r), "password")
 	}},
-	{"a secret with a version", func(s *scene, r *rand.Rand) { s.head.at(webFile, "secrets", 0, "secret")["version"] = 1 + r.IntN(3) }},
+	{"a secret with a version", func(s *scene, r *rand.Rand) {
+		s.head.at(webFile, "secrets", 0, "secret")["version"] = 1 + r.IntN(3)
+	}},
 	{"the token as a secret of a body", func(s *scene, _ *rand.Rand) {
 		s.head.at(webFile, "secrets", 0)["secret"] = secret("cloud/example", "token")
 	}},
@@ -144,7 +148,8 @@ var genericEdits = []edit{
 		s.giveMerged(armHost, variable(path, "token"))
 	}},
 	{"another endpoint", func(s *scene, r *rand.Rand) {
-		s.head.Data[apiFile]["endpoint"] = pick(r, "https://"+evilHost, "https://"+armHost+":8443", "https://"+armHost+"/other")
+		s.head.Data[apiFile]["endpoint"] = pick(r, "https://"+evilHost, "https://"+armHost+":8443",
+			"https://"+armHost+"/other")
 		s.giveMerged(armHost+":8443", variable("cloud/example", "token"), s.tokenOfHead())
 		s.giveMerged(evilHost, variable("cloud/example", "token"), s.tokenOfHead())
 	}},
@@ -161,10 +166,13 @@ var genericEdits = []edit{
 	{"it was applied and somebody changed it", func(s *scene, r *rand.Rand) {
 		s.isApplied = true
 		id := pick(r, cacheID, shopGroup+"/providers/Example.Compute/scaleSets/web")
-		s.after = append(s.after, func() { s.service.Edit(id, func(body map[string]any) { body["tags"] = object{"team": "other"} }) })
+		s.after = append(s.after, func() {
+			s.service.Edit(id, func(body map[string]any) { body["tags"] = object{"team": "other"} })
+		})
 	}},
 	{"the service refuses", func(s *scene, r *rand.Rand) {
-		part, status := pick(r, "/caches/", "/scaleSets/", "/"), pick(r, http.StatusForbidden, http.StatusBadRequest, http.StatusUnauthorized)
+		part, status := pick(r, "/caches/", "/scaleSets/", "/"), pick(r, http.StatusForbidden, http.StatusBadRequest,
+			http.StatusUnauthorized)
 		s.after = append(s.after, func() {
 			s.service.Fail(func(q armtest.Request) *armtest.Fault {
 				if !strings.Contains(q.Path, part) {

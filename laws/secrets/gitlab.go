@@ -12,7 +12,8 @@ import (
 // addForge gives saas-promotions a forge and the bucket with records.
 func (s *scene) addForge() {
 	s.own["records"] = "s3://records"
-	s.own["forge"] = object{"url": "https://" + forgeHost, "project": "data/app", "token": object{"path": "app/forge", "field": "token"}}
+	s.own["forge"] = object{"url": "https://" + forgeHost, "project": "data/app",
+		"token": object{"path": "app/forge", "field": "token"}}
 	s.give(forgeHost, variable("app/forge", "token"))
 	s.hosts[forgeHost] = s.gitlab
 }
@@ -44,8 +45,9 @@ func (s *scene) serveFile(w http.ResponseWriter, name string) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	_ = json.NewEncoder(w).Encode(object{"file_path": strings.TrimPrefix(name, "/"), "ref": "main", "encoding": "base64", "last_commit_id": mainSha,
-		"blob_id": featureSha, "content": base64.StdEncoding.EncodeToString([]byte(asYAML(of, "")))}) // in memory
+	_ = json.NewEncoder(w).Encode(object{"file_path": strings.TrimPrefix(name, "/"), "ref": "main", "encoding": "base64",
+		"last_commit_id": mainSha,
+		"blob_id":        featureSha, "content": base64.StdEncoding.EncodeToString([]byte(asYAML(of, "")))}) // in memory
 }
 
 // asYAML returns an object as a block of YAML, which people write.

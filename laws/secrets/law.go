@@ -72,7 +72,8 @@ func (l law) make(ctx context.Context, index int, edits []string) (pair, error) 
 	if l.kind.finish != nil {
 		l.kind.finish(s)
 	}
-	stores := store{seed: l.seed, index: index, credentials: map[string]bool{}, servers: s.servers, words: s.words, tries: s.tries, absent: s.absent}
+	stores := store{seed: l.seed, index: index, credentials: map[string]bool{}, servers: s.servers, words: s.words,
+		tries: s.tries, absent: s.absent}
 	for _, names := range s.owned {
 		for _, name := range names {
 			stores.credentials[name] = true
@@ -174,11 +175,13 @@ func (p pair) classify(a, b outcome, d *difference) class {
 // and words of the data may be there anyway.
 func (p pair) leaves(o outcome) bool {
 	for name, value := range o.read {
-		if isPlain := len(value) < 8 || slices.Contains(slices.Concat(p.words, p.tries), value); isPlain || p.servers[name] != "" {
+		if isPlain := len(value) < 8 || slices.Contains(slices.Concat(p.words, p.tries), value); isPlain ||
+			p.servers[name] != "" {
 			continue
 		}
 		for _, line := range o.sent {
-			if strings.Contains(line, value) || strings.Contains(line, url.PathEscape(value)) || strings.Contains(line, url.QueryEscape(value)) {
+			if strings.Contains(line, value) || strings.Contains(line, url.PathEscape(value)) ||
+				strings.Contains(line, url.QueryEscape(value)) {
 				return true
 			}
 		}

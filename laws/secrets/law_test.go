@@ -106,7 +106,8 @@ func TestAnonymous(t *testing.T) {
 		return map[string]map[string]string{"a": {"tok": "T", "user": "U"}}[host]
 	}}
 	for value, want := range map[string]string{
-		"Bearer tok": "Bearer (T)", "Bearer tok2": "Bearer tok2", "tok": "tok", "Basic dXNlcjp0b2s=": "Basic (U):(T)", "Basic dXNlcjpvdGhlcg==": "Basic (U):other",
+		"Bearer tok": "Bearer (T)", "Bearer tok2": "Bearer tok2", "tok": "tok", "Basic dXNlcjp0b2s=": "Basic (U):(T)",
+		"Basic dXNlcjpvdGhlcg==": "Basic (U):other",
 	} {
 		if got := w.anonymous("a", value); got != want {
 			t.Errorf("%s: got %q, want %q", value, got, want)
@@ -139,9 +140,11 @@ func TestMutantsFit(t *testing.T) {
 
 // Times are no part of results.
 func TestTimeless(t *testing.T) {
-	r := &plan.Results{Forecast: &plan.Forecast{Took: 1}, Results: []plan.Result{{Seconds: 2, Waited: 1, Spans: []plan.Span{{Seconds: 1}}, Tail: "b\na\n"}}}
+	r := &plan.Results{Forecast: &plan.Forecast{Took: 1},
+		Results: []plan.Result{{Seconds: 2, Waited: 1, Spans: []plan.Span{{Seconds: 1}}, Tail: "b\na\n"}}}
 	timeless(r)
-	if got := r.Results[0]; r.Forecast != nil || got.Seconds != 0 || got.Waited != 0 || got.Spans != nil || !slices.Equal(strings.Fields(got.Tail), []string{"a", "b"}) {
+	if got := r.Results[0]; r.Forecast != nil || got.Seconds != 0 || got.Waited != 0 || got.Spans != nil ||
+		!slices.Equal(strings.Fields(got.Tail), []string{"a", "b"}) {
 		t.Errorf("got %+v", r)
 	}
 }

@@ -182,7 +182,8 @@ func (s *sum) take(a outcome, d *difference, edits []string) {
 
 // add adds another sum.
 func (s *sum) add(o *sum) {
-	s.Requests, s.Read, s.Owned, s.Sent, s.Lines = s.Requests+o.Requests, s.Read+o.Read, s.Owned+o.Owned, s.Sent+o.Sent, s.Lines+o.Lines
+	s.Requests, s.Read, s.Owned, s.Sent, s.Lines = s.Requests+o.Requests, s.Read+o.Read, s.Owned+o.Owned, s.Sent+o.Sent,
+		s.Lines+o.Lines
 	s.Findings, s.Effects, s.Failed = s.Findings+o.Findings, s.Effects+o.Effects, s.Failed+o.Failed
 	for c, n := range o.Classes {
 		s.Classes[c] += n

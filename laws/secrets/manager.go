@@ -60,11 +60,13 @@ func startManager(ctx context.Context) (func() *scene, error) {
 	again := copyOf(w.Data[terraformFile]).(object)
 	again["name"] = "aws-users"
 	w.at("/namespaces/two.yml")
-	again["managed"] = []any{object{"namespace": ref("/namespaces/two.yml"), "spec": copyOf(w.at(terraformFile, "managed", 0, "spec"))}}
+	again["managed"] = []any{object{"namespace": ref("/namespaces/two.yml"),
+		"spec": copyOf(w.at(terraformFile, "managed", 0, "spec"))}}
 	w.Data["/integrations/aws-users.yml"] = again
 	return func() *scene {
 		s := newScene("integrations-manager", w)
-		s.own = object{"options": object{"terraform-resources": []any{"--account-name"}}, "canary": object{"terraform-resources": []any{"staging"}}}
+		s.own = object{"options": object{"terraform-resources": []any{"--account-name"}},
+			"canary": object{"terraform-resources": []any{"staging"}}}
 		s.addClusters()
 		s.give(githubHost, variable("github", "token"))
 		s.hosts[githubHost] = github
@@ -80,7 +82,8 @@ func startManager(ctx context.Context) (func() *scene, error) {
 // github returns a stand-in that has one commit for each ref but "gone".
 func github(value func(string) string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if got := r.Header.Get("Authorization"); strings.HasSuffix(r.URL.Path, "/gone") || got != "" && got != "Bearer "+value(variable("github", "token")) {
+		if got := r.Header.Get("Authorization"); strings.HasSuffix(r.URL.Path, "/gone") ||
+			got != "" && got != "Bearer "+value(variable("github", "token")) {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
@@ -108,15 +111,20 @@ var managerEdits = append([]edit{
 	{"another tag", func(s *scene, r *rand.Rand) {
 		s.head.at(environmentFile, "parameters")["IMAGE_TAG"] = letters(r, alphabets[3], 7)
 	}},
-	{"another image", func(s *scene, _ *rand.Rand) { s.head.at(environmentFile, "parameters")["IMAGE"] = evilHost + "/x/y" }},
+	{"another image", func(s *scene, _ *rand.Rand) {
+		s.head.at(environmentFile, "parameters")["IMAGE"] = evilHost + "/x/y"
+	}},
 	{"a variable of a secret of the cluster", func(s *scene, r *rand.Rand) {
-		s.head.at(terraformFile, "managed", 0, "spec")["extraEnv"] = []any{object{"name": "KEY", "secretName": word(r), "secretKey": "key"}}
+		s.head.at(terraformFile, "managed", 0, "spec")["extraEnv"] = []any{object{"name": "KEY", "secretName": word(r),
+			"secretKey": "key"}}
 	}},
 	{"a variable with the name of a secret", func(s *scene, r *rand.Rand) {
-		s.own["pass_env"] = []any{pick(r, variable("clusters/one", "token"), variable("team/db", "password"), "SLACK_CHANNEL")}
+		s.own["pass_env"] = []any{pick(r, variable("clusters/one", "token"), variable("team/db", "password"),
+			"SLACK_CHANNEL")}
 	}},
 	{"a parameter with the name of a secret", func(s *scene, _ *rand.Rand) {
-		s.head.at(environmentFile, "parameters")[variable("clusters/one", "token")] = "${" + variable("clusters/one", "token") + "}"
+		s.head.at(environmentFile, "parameters")[variable("clusters/one",
+			"token")] = "${" + variable("clusters/one", "token") + "}"
 	}},
 	{"a commit of a branch", func(s *scene, r *rand.Rand) {
 		s.own["image_tag_from_ref"] = object{"production": pick(r, "main", "gone")}
@@ -128,14 +136,19 @@ var managerEdits = append([]edit{
 	}},
 	{"a ref in the parameters", func(s *scene, r *rand.Rand) {
 		s.own["github"] = object{"url": "https://" + githubHost, "token": secret("github", "token")}
-		s.head.at(environmentFile, "parameters")["INTEGRATION_UPSTREAM_REPOS"] = []any{object{"repo": "https://github.com/app-sre/qontract-reconcile", "ref": pick(r, "main", "gone", "../x")}}
+		s.head.at(environmentFile, "parameters")["INTEGRATION_UPSTREAM_REPOS"] = []any{
+			object{"repo": "https://github.com/app-sre/qontract-reconcile", "ref": pick(r, "main", "gone", "../x")}}
 	}},
-	{"another upstream", func(s *scene, _ *rand.Rand) { s.head.Data[terraformFile]["upstream"] = "https://" + evilHost + "/a/b" }},
+	{"another upstream", func(s *scene, _ *rand.Rand) {
+		s.head.Data[terraformFile]["upstream"] = "https://" + evilHost + "/a/b"
+	}},
 	{"an entry is deleted", func(s *scene, r *rand.Rand) {
 		managed(s, pick(r, terraformFile, "/integrations/aws-users.yml"))["delete"] = true
 	}},
 	{"an integration is removed", drop("/integrations/aws-users.yml")},
-	{"an entry moves", func(s *scene, _ *rand.Rand) { managed(s, terraformFile)["namespace"] = ref("/namespaces/two.yml") }},
+	{"an entry moves", func(s *scene, _ *rand.Rand) {
+		managed(s, terraformFile)["namespace"] = ref("/namespaces/two.yml")
+	}},
 	{"a new account", func(s *scene, _ *rand.Rand) {
 		f := copyOf(s.head.Data["/accounts/staging.yml"]).(object)
 		f["name"] = "another"
@@ -143,17 +156,22 @@ var managerEdits = append([]edit{
 	}},
 	{"a wrong name of a namespace", func(s *scene, _ *rand.Rand) { s.head.Data[placeFile]["name"] = "No_Name" }},
 	{"objects are there", func(s *scene, r *rand.Rand) {
-		for _, name := range []string{"qontract-reconcile-terraform-resources-staging", "qontract-reconcile-terraform-resources-production", "qontract-reconcile-aws-users", "qontract-reconcile-gone"} {
+		for _, name := range []string{"qontract-reconcile-terraform-resources-staging",
+			"qontract-reconcile-terraform-resources-production", "qontract-reconcile-aws-users", "qontract-reconcile-gone"} {
 			kind := pick(r, "StatefulSet", "Deployment", "Service")
 			meta := mark(pick(r, "integrations-manager", "other"))
-			s.clusters[oneHost].put(kind, "reconcile-prod", name, object{"metadata": meta, "spec": object{"replicas": 1, "selector": object{"matchLabels": object{"app": name}}}})
+			s.clusters[oneHost].put(kind, "reconcile-prod", name,
+				object{"metadata": meta, "spec": object{"replicas": 1, "selector": object{"matchLabels": object{"app": name}}}})
 		}
 	}},
 	{"an object has a value of a secret", func(s *scene, _ *rand.Rand) {
-		s.clusters[oneHost].put("StatefulSet", "reconcile-prod", "qontract-reconcile-aws-users", object{"metadata": mark("integrations-manager"),
-			"spec": object{"template": object{"spec": object{"containers": []any{object{"name": "x", "env": []any{object{"name": "KEY", "value": valueOf("clusters/one", "token")}}}}}}}})
+		s.clusters[oneHost].put("StatefulSet", "reconcile-prod", "qontract-reconcile-aws-users",
+			object{"metadata": mark("integrations-manager"),
+				"spec": object{"template": object{"spec": object{"containers": []any{object{"name": "x",
+					"env": []any{object{"name": "KEY", "value": valueOf("clusters/one", "token")}}}}}}}})
 	}},
 	{"a token is for another server", func(s *scene, r *rand.Rand) {
-		s.servers[variable("clusters/one", "server")] = pick(r, "https://"+newHost, "no address", "https://user:pass@"+oneHost)
+		s.servers[variable("clusters/one", "server")] = pick(r, "https://"+newHost, "no address",
+			"https://user:pass@"+oneHost)
 	}},
 }, clusterEdits...)

@@ -47,22 +47,26 @@ var mutants = []mutant{
 `,
 	},
 	{
-		name: "the digest of an older prcheck", native: "saas-deploy", edits: "objects are there,another code secret", file: "natives/saas/deploy/compare.go",
+		name: "the digest of an older prcheck", native: "saas-deploy", edits: "objects are there,another code secret",
+		file:    "natives/saas/deploy/compare.go",
 		text:    `if c.Path == anotherManifest.Path {`,
 		instead: `if false {`,
 	},
 	{
-		name: "a value of an object that needs none", native: "saas-deploy", edits: leftEdit, file: "natives/saas/deploy/compare.go",
+		name: "a value of an object that needs none", native: "saas-deploy", edits: leftEdit,
+		file:    "natives/saas/deploy/compare.go",
 		text:    `	return b.Secrets || r.before[key].Secrets`,
 		instead: `	return false`,
 	},
 	{
-		name: "a value of an object that base made", native: "saas-deploy", edits: leftEdit, file: "natives/saas/deploy/compare.go",
+		name: "a value of an object that base made", native: "saas-deploy", edits: leftEdit,
+		file:    "natives/saas/deploy/compare.go",
 		text:    `	return b.Secrets || r.before[key].Secrets`,
 		instead: `	return b.Secrets`,
 	},
 	{
-		name: "a value of an object that names its secrets", native: "saas-deploy", edits: leftEdit, file: "natives/saas/deploy/compare.go",
+		name: "a value of an object that names its secrets", native: "saas-deploy", edits: leftEdit,
+		file:    "natives/saas/deploy/compare.go",
 		text:    `		return said != noSecrets`,
 		instead: `		return false`,
 	},
@@ -114,7 +118,8 @@ var mutants = []mutant{
 		instead: `	req.Header.Set("User-Agent", "git/2 prcheck"); req.Header.Set("X-Trace", strings.Repeat("x", len(to.Authorization)))`,
 	},
 	{
-		name: "another attempt for some logins of registries", native: "saas-deploy", edits: "a digest of the image,a service is away once", file: "natives/systems/registry/registry.go",
+		name: "another attempt for some logins of registries", native: "saas-deploy",
+		edits: "a digest of the image,a service is away once", file: "natives/systems/registry/registry.go",
 		text: `	if err == nil && status == http.StatusUnauthorized {
 `,
 		instead: `	if err == nil && status == http.StatusServiceUnavailable && len(image.Login.Password)%2 == 0 {
@@ -162,7 +167,8 @@ func catch(ctx context.Context, out io.Writer, o options) error {
 			survived++
 			at = fmt.Sprintf("(%d merge requests)", o.pairs)
 		}
-		_, _ = fmt.Fprintf(out, "%-8s  %-20s  %-40s  %s\n", map[bool]string{true: "survived", false: "caught"}[at[0] == '('], m.native, m.name, at)
+		_, _ = fmt.Fprintf(out, "%-8s  %-20s  %-40s  %s\n", map[bool]string{true: "survived", false: "caught"}[at[0] == '('],
+			m.native, m.name, at)
 	}
 	if survived > 0 {
 		return fmt.Errorf("%w: %d mutants survived", errViolated, survived)

@@ -58,14 +58,17 @@ const namespaceTypes = `{"$schema": "/app-interface/graphql-schemas-1.yml", "con
 
 // clusterFile returns the datafile of a cluster.
 func clusterFile(name, host string) object {
-	return object{"$schema": "/openshift/cluster-1.yml", "path": "/clusters/" + name + ".yml", "name": name, "serverUrl": "https://" + host,
-		"automationToken": secret("clusters/"+name, "token"), "clusterAdminAutomationToken": secret("clusters/"+name+"/admin", "token")}
+	return object{"$schema": "/openshift/cluster-1.yml", "path": "/clusters/" + name + ".yml", "name": name,
+		"serverUrl":       "https://" + host,
+		"automationToken": secret("clusters/"+name, "token"), "clusterAdminAutomationToken": secret("clusters/"+name+"/admin",
+			"token")}
 }
 
 // namespaceFile returns the datafile of a namespace.
 func namespaceFile(cluster, name string) (string, object) {
 	path := "/namespaces/" + cluster + "-" + name + ".yml"
-	return path, object{"$schema": "/openshift/namespace-1.yml", "path": path, "name": name, "cluster": ref("/clusters/" + cluster + ".yml"), "labels": object{"team": name}}
+	return path, object{"$schema": "/openshift/namespace-1.yml", "path": path, "name": name,
+		"cluster": ref("/clusters/" + cluster + ".yml"), "labels": object{"team": name}}
 }
 
 // addNamespace adds a namespace to a side.
@@ -78,7 +81,8 @@ func addNamespace(w *world, cluster, name string) object {
 // startNamespaces returns a scene with two clusters and five namespaces.
 func startNamespaces(context.Context) (func() *scene, error) {
 	w := &world{Data: map[string]object{}, Resources: map[string]object{}, GraphQL: json.RawMessage(namespaceTypes)}
-	w.Data["/integrations/namespaces.yml"] = definition("namespaces", "/openshift/cluster-1.yml", "/openshift/namespace-1.yml")
+	w.Data["/integrations/namespaces.yml"] = definition("namespaces", "/openshift/cluster-1.yml",
+		"/openshift/namespace-1.yml")
 	w.Data["/clusters/one.yml"], w.Data["/clusters/two.yml"] = clusterFile("one", oneHost), clusterFile("two", twoHost)
 	for _, name := range []string{"shop", "till", "stock"} {
 		addNamespace(w, "one", name)
@@ -101,7 +105,8 @@ func (s *scene) addClusters() {
 
 // definition returns the definition of a native.
 func definition(name string, schemas ...any) object {
-	return object{"$schema": "/app-sre/integration-1.yml", "path": "/integrations/" + name + ".yml", "name": name, "description": name, "schemas": schemas, "pr_check": object{"cmd": name}}
+	return object{"$schema": "/app-sre/integration-1.yml", "path": "/integrations/" + name + ".yml", "name": name,
+		"description": name, "schemas": schemas, "pr_check": object{"cmd": name}}
 }
 
 // anyNamespace returns a namespace of head.
@@ -129,7 +134,8 @@ var clusterEdits = []edit{
 		s.head.Data["/clusters/one.yml"]["serverUrl"] = "https://" + pick(r, newHost, twoHost, oneHost+"/other", evilHost)
 	}},
 	{"another token of a cluster", func(s *scene, r *rand.Rand) {
-		s.head.Data["/clusters/one.yml"]["automationToken"] = secret(pick(r, "clusters/two", "team/db", "clusters/one/admin"), pick(r, "token", "password", "server"))
+		s.head.Data["/clusters/one.yml"]["automationToken"] = secret(pick(r, "clusters/two", "team/db", "clusters/one/admin"),
+			pick(r, "token", "password", "server"))
 	}},
 	{"no token", func(s *scene, _ *rand.Rand) { delete(s.head.Data["/clusters/one.yml"], "automationToken") }},
 	{"a new cluster", func(s *scene, r *rand.Rand) {
@@ -144,7 +150,8 @@ var clusterEdits = []edit{
 		s.head.Data["/clusters/two.yml"]["jumpHost"] = object{"hostname": "jump"}
 	}},
 	{"a cluster refuses", func(s *scene, r *rand.Rand) {
-		s.clusters[oneHost].refuses[pick(r, "/namespaces", "/deployments", "/services", "/apis", "/api/v1")] = http.StatusForbidden
+		s.clusters[oneHost].refuses[pick(r, "/namespaces", "/deployments", "/services", "/apis",
+			"/api/v1")] = http.StatusForbidden
 	}},
 	{"a cluster does not know the token", func(s *scene, _ *rand.Rand) { s.clusters[oneHost].tokens = nil }},
 	{"the server tries what is written", func(s *scene, _ *rand.Rand) { s.more["server_dry_run"] = true }},
@@ -157,14 +164,18 @@ var namespacesEdits = append([]edit{
 	{"a label that is no text", func(s *scene, r *rand.Rand) { anyNamespace(s, r)["labels"] = object{"team": 1} }},
 	{"a wrong name", func(s *scene, r *rand.Rand) { anyNamespace(s, r)["name"] = "No_Name" }},
 	{"a new namespace", func(s *scene, r *rand.Rand) { addNamespace(s.head, pick(r, "one", "two"), "new-"+word(r)) }},
-	{"a namespace twice", func(s *scene, _ *rand.Rand) { addNamespace(s.head, "one", "till")["path"] = "/namespaces/again.yml" }},
+	{"a namespace twice", func(s *scene, _ *rand.Rand) {
+		addNamespace(s.head, "one", "till")["path"] = "/namespaces/again.yml"
+	}},
 	{"a namespace is deleted", func(s *scene, r *rand.Rand) { anyNamespace(s, r)["delete"] = true }},
 	{"a namespace is removed", func(s *scene, r *rand.Rand) {
 		path, _ := namespaceFile("one", pick(r, "shop", "till"))
 		delete(s.head.Data, path)
 	}},
 	{"a namespace of the privileged token", func(s *scene, r *rand.Rand) { anyNamespace(s, r)["clusterAdmin"] = true }},
-	{"no privileged token", func(s *scene, _ *rand.Rand) { delete(s.head.Data["/clusters/two.yml"], "clusterAdminAutomationToken") }},
+	{"no privileged token", func(s *scene, _ *rand.Rand) {
+		delete(s.head.Data["/clusters/two.yml"], "clusterAdminAutomationToken")
+	}},
 	{"another privileged token", func(s *scene, r *rand.Rand) {
 		s.head.Data["/clusters/two.yml"]["clusterAdminAutomationToken"] = secret(pick(r, "clusters/one", "team/db"), "token")
 	}},

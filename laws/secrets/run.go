@@ -70,14 +70,16 @@ func prepare(ctx context.Context, k kind, s *scene) (prepared, error) {
 	if p.head, err = s.head.bundle(); err != nil {
 		return p, err
 	}
-	p.plan, err = planner.Make(ctx, planner.Input{Base: p.base, Head: p.head, BaseRef: "base.json", HeadRef: "head.json", Settings: p.settings, Natives: integration.DryRunners(natives.List(natives.Services{}))})
+	p.plan, err = planner.Make(ctx, planner.Input{Base: p.base, Head: p.head, BaseRef: "base.json", HeadRef: "head.json",
+		Settings: p.settings, Natives: integration.DryRunners(natives.List(natives.Services{}))})
 	return p, err
 }
 
 // run makes one run with a store of secrets, in a folder of its own.
 func (p prepared) run(ctx context.Context, folder string, value func(name string) string) (outcome, error) {
 	read := newReading(value)
-	w := &wire{hosts: map[string]http.Handler{}, other: http.HandlerFunc(stranger), owned: func(host string) map[string]string { return p.credentials(host, value) }}
+	w := &wire{hosts: map[string]http.Handler{}, other: http.HandlerFunc(stranger),
+		owned: func(host string) map[string]string { return p.credentials(host, value) }}
 	for host, make := range p.hosts {
 		w.hosts[host] = make(value)
 		if slices.Contains(p.away, host) {
@@ -173,15 +175,18 @@ func (r *reading) all() map[string]string {
 }
 
 // check runs the plan as runner run does, and writes all reports.
-func (p prepared) check(ctx context.Context, list []integration.DryRunner, store state.Store, read *reading, folder string, out *outcome) error {
+func (p prepared) check(ctx context.Context, list []integration.DryRunner, store state.Store, read *reading,
+	folder string, out *outcome) error {
 	var notes bytes.Buffer
 	results, err := runner.Run(ctx, runner.Input{
-		Plan: p.plan, Base: p.base, Head: p.head, Settings: p.settings, Natives: list, State: store, Getenv: read.getenv, Folder: folder,
+		Plan: p.plan, Base: p.base, Head: p.head, Settings: p.settings, Natives: list, State: store, Getenv: read.getenv,
+		Folder: folder,
 		Connect: func(s *settings.Settings, learn func(string)) func(string) launch.Systems {
 			all := systems.New(systems.Sources{Settings: s, Getenv: read.getenv, Learn: learn})
 			return func(name string) launch.Systems { return all.For(name) }
 		},
-	}, runner.Options{Jobs: 1, Logs: filepath.Join(folder, "logs"), Temp: folder, Notes: &notes, Backoff: func(time.Duration) time.Duration { return 0 }})
+	}, runner.Options{Jobs: 1, Logs: filepath.Join(folder, "logs"), Temp: folder, Notes: &notes,
+		Backoff: func(time.Duration) time.Duration { return 0 }})
 	if results == nil {
 		return fmt.Errorf("the plan was not run: %w", err)
 	}
@@ -236,7 +241,8 @@ func timeless(r *plan.Results) {
 }
 
 // round makes a round as reconciler run does: of base if it writes, else of head.
-func (p prepared) round(ctx context.Context, list []integration.Native, store state.Store, read *reading, out *outcome, opts rounds.Orders) {
+func (p prepared) round(ctx context.Context, list []integration.Native, store state.Store, read *reading, out *outcome,
+	opts rounds.Orders) {
 	of := p.head
 	if opts.Writes {
 		of = p.base
@@ -247,7 +253,9 @@ func (p prepared) round(ctx context.Context, list []integration.Native, store st
 		Settings: func(context.Context) (*settings.Settings, error) { return p.settings, nil },
 		Data:     data{of},
 		Connect: func(s *settings.Settings, learn func(string)) rounds.Systems {
-			return recorder{writers.Of(systems.New(systems.Sources{Settings: s, Getenv: read.getenv, Learn: learn}).For(p.native)), current.Load()}
+			return recorder{
+				writers.Of(systems.New(systems.Sources{Settings: s, Getenv: read.getenv, Learn: learn}).For(p.native)),
+				current.Load()}
 		},
 	}, opts)
 	rep := r.Round(ctx)
@@ -268,7 +276,9 @@ func (d data) Open(_ context.Context, rules *settings.Settings) (*rounds.Data, e
 	if err != nil {
 		return nil, err
 	}
-	return &rounds.Data{Query: queries.Open, Where: func(_ context.Context, file, pointer string) string { return file + pointer }}, nil
+	return &rounds.Data{Query: queries.Open, Where: func(_ context.Context, file, pointer string) string {
+		return file + pointer
+	}}, nil
 }
 
 // addFiles adds the logs and the documents of the state.
@@ -293,4 +303,5 @@ func sortedLines(text string) string {
 }
 
 // clocks match what a clock says.
-var clocks = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)|"seconds":\s*[\d.]+|":\s*\d+\.\d+|\d+(\.\d+)?(ms|µs|s)\b`)
+var clocks = regexp.MustCompile(
+	`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)|"seconds":\s*[\d.]+|":\s*\d+\.\d+|\d+(\.\d+)?(ms|µs|s)\b`)

@@ -41,11 +41,14 @@ const (
 )
 
 var (
-	pipelinesKind  = kind{name: "saas-pipelines", most: 8, start: startSaas("saas-pipelines"), finish: finishSaas, services: saasServices, edits: loopEdits}
-	promotionsKind = kind{name: "saas-promotions", most: 8, start: startSaas("saas-promotions"), finish: finishSaas, services: saasServices, edits: loopEdits}
+	pipelinesKind = kind{name: "saas-pipelines", most: 8, start: startSaas("saas-pipelines"), finish: finishSaas,
+		services: saasServices, edits: loopEdits}
+	promotionsKind = kind{name: "saas-promotions", most: 8, start: startSaas("saas-promotions"), finish: finishSaas,
+		services: saasServices, edits: loopEdits}
 )
 
-var deployKind = kind{name: "saas-deploy", most: 8, start: startSaas("saas-deploy"), finish: finishSaas, services: saasServices, edits: deployEdits}
+var deployKind = kind{name: "saas-deploy", most: 8, start: startSaas("saas-deploy"), finish: finishSaas,
+	services: saasServices, edits: deployEdits}
 
 // pause is how long clients wait before they ask again.
 const pause = time.Millisecond
@@ -58,9 +61,11 @@ func saasServices(s *scene, w *wire) natives.Services {
 	out := natives.Services{
 		Deploy:    deploy.Services{Repositories: code, Registry: images},
 		Pipelines: pipelines.Services{Repositories: code, Registry: images, Builds: builds.New(api), Measurements: slos},
-		Promotions: promotions.Services{Repositories: code, Measurements: slos, Forge: func(at promotions.Project) (services.ForgeWriter, error) {
-			return ci.NewForge(ci.Options{API: at.URL + "/api/v4", Token: ci.Token{Value: at.Token}, Transport: http.DefaultTransport}, at.Path)
-		}},
+		Promotions: promotions.Services{Repositories: code, Measurements: slos,
+			Forge: func(at promotions.Project) (services.ForgeWriter, error) {
+				return ci.NewForge(ci.Options{API: at.URL + "/api/v4", Token: ci.Token{Value: at.Token},
+					Transport: http.DefaultTransport}, at.Path)
+			}},
 	}
 	if s.charts {
 		out.Deploy.Helm = helm(w)
@@ -122,7 +127,8 @@ func startSaas(native string) func(context.Context) (func() *scene, error) {
 			s.give(quayHost, variable("app/image", "user"), variable("app/image", "token"))
 			s.give(jenkinsHost, variable("app/jenkins", "token"))
 			s.give(prometheusHost, variable("app/cluster/c-1", "token"))
-			s.hosts[quayHost], s.hosts[jenkinsHost], s.hosts[prometheusHost] = quay, constant(jenkinsAnswer), constant(prometheusAnswer)
+			s.hosts[quayHost], s.hosts[jenkinsHost], s.hosts[prometheusHost] = quay, constant(jenkinsAnswer),
+				constant(prometheusAnswer)
 			return s
 		}, nil
 	}
@@ -147,7 +153,8 @@ func finishSaas(s *scene) {
 	}
 	s.give(codeHost+":8443", variable("app/code", "token"))
 	of := s.head.Data["/pipelines/authentication.yml"]
-	for host, key := range map[string]string{codeHost: "code", codeHost + ":8443": "code", quayHost: "image", quayHost + ":5000": "image"} {
+	for host, key := range map[string]string{codeHost: "code", codeHost + ":8443": "code", quayHost: "image",
+		quayHost + ":5000": "image"} {
 		at, ok := of[key].(object)
 		if !ok {
 			continue
@@ -195,5 +202,6 @@ func quay(value func(string) string) http.Handler {
 
 // marked returns the metadata of a thing of a caller.
 func marked(integration, caller string) object {
-	return object{"annotations": object{"qontract.integration": integration, "qontract.caller_name": caller}, "labels": object{"qontract.integration": integration}}
+	return object{"annotations": object{"qontract.integration": integration, "qontract.caller_name": caller},
+		"labels": object{"qontract.integration": integration}}
 }

@@ -27,10 +27,11 @@ type scene struct {
 	owned map[string][]string
 	// servers are the variables whose value is an address that the data have as well.
 	servers map[string]string
-	words   []string                     // values that stand in the data as well
-	tries   []string                     // values that the data or an object of a cluster have, so that they try whether a secret has them
-	code    map[string]map[string]commit // of repositories, by address and branch
-	charts  bool                         // the program helm is there
+	words   []string // values that stand in the data as well
+	// values that the data or an object of a cluster have, so that they try whether a secret has them
+	tries  []string
+	code   map[string]map[string]commit // of repositories, by address and branch
+	charts bool                         // the program helm is there
 	// isLoop says that the native runs as reconciler run runs it, without a change: its check of a
 	// change asks nobody.
 	isLoop bool
@@ -55,8 +56,10 @@ func (s *scene) both() []*world { return []*world{s.base, s.head} }
 
 // newScene returns a scene in which head is as base.
 func newScene(native string, w *world) *scene {
-	return &scene{native: native, base: w.clone(), head: w.clone(), own: object{}, more: object{}, owned: map[string][]string{}, servers: map[string]string{},
-		hosts: map[string]func(func(string) string) http.Handler{}, code: map[string]map[string]commit{}, clusters: map[string]*cluster{}}
+	return &scene{native: native, base: w.clone(), head: w.clone(), own: object{}, more: object{},
+		owned: map[string][]string{}, servers: map[string]string{},
+		hosts: map[string]func(func(string) string) http.Handler{}, code: map[string]map[string]commit{},
+		clusters: map[string]*cluster{}}
 }
 
 // give names credentials of a system of base. Its host gets them, and no other one.
@@ -75,7 +78,8 @@ func (s *scene) settings() ([]byte, error) {
 	for k, v := range s.more {
 		it[k] = v
 	}
-	return json.Marshal(object{"version": 1, "secrets": object{"env": object{"prefix": prefix}}, "integrations": object{s.native: it}})
+	return json.Marshal(object{"version": 1, "secrets": object{"env": object{"prefix": prefix}},
+		"integrations": object{s.native: it}})
 }
 
 // prefix is what the names of variables with secrets begin with.

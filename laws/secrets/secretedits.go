@@ -18,7 +18,8 @@ func target(w *world, i int) object {
 
 // layer returns one of the places that give parameters to the targets.
 func layer(w *world, r *rand.Rand) object {
-	return []object{w.Data[saastest.StageEnv], w.Data[saastest.File], w.at(saastest.File, "resourceTemplates", 0), target(w, 0)}[r.IntN(4)]
+	return []object{w.Data[saastest.StageEnv], w.Data[saastest.File], w.at(saastest.File, "resourceTemplates", 0),
+		target(w, 0)}[r.IntN(4)]
 }
 
 // addSecretParameter gives the targets a secret parameter.
@@ -106,14 +107,17 @@ var secretEdits = []edit{
 		useInTemplate(s, r, "PW", true)
 	}},
 	{"a secret that has the name of another parameter", func(s *scene, r *rand.Rand) {
-		addSecretParameter(s, r, pick(r, "IMAGE_TAG", "REGISTRY_IMG", "REPLICAS", "LOG_LEVEL", "CHANNEL", "COMMIT_SHA", "image"), appSecret(r))
+		addSecretParameter(s, r, pick(r, "IMAGE_TAG", "REGISTRY_IMG", "REPLICAS", "LOG_LEVEL", "CHANNEL", "COMMIT_SHA",
+			"image"), appSecret(r))
 	}},
 	{"a parameter that refers to a secret", func(s *scene, r *rand.Rand) {
 		addSecretParameter(s, r, "PW", appSecret(r))
-		target(s.head, 0)["parameters"] = object{"REPLICAS": 1, pick(r, "IMAGE_TAG", "LOG_LEVEL", "REGISTRY_IMG"): pick(r, "${PW}", "v-${PW}", "quay.io/${PW}")}
+		target(s.head, 0)["parameters"] = object{"REPLICAS": 1, pick(r, "IMAGE_TAG", "LOG_LEVEL", "REGISTRY_IMG"): pick(r,
+			"${PW}", "v-${PW}", "quay.io/${PW}")}
 	}},
 	{"a digest of the image", func(s *scene, r *rand.Rand) {
-		s.head.at(saastest.File, "resourceTemplates", 0)["parameters"] = object{"LOG_LEVEL": "info", "REGISTRY_IMG": "quay.io/acme/shop"}
+		s.head.at(saastest.File, "resourceTemplates", 0)["parameters"] = object{"LOG_LEVEL": "info",
+			"REGISTRY_IMG": "quay.io/acme/shop"}
 		useInTemplate(s, r, "IMAGE_DIGEST", false)
 		target(s.head, 0)["ref"] = "feature"
 	}},
@@ -123,7 +127,9 @@ var secretEdits = []edit{
 		useInTemplate(s, r, "PW", false)
 		target(s.head, 0)["ref"] = "feature"
 	}},
-	{"a secret that nobody allows", func(s *scene, r *rand.Rand) { addSecretParameter(s, r, "PW", secret("other/"+word(r), "token")) }},
+	{"a secret that nobody allows", func(s *scene, r *rand.Rand) {
+		addSecretParameter(s, r, "PW", secret("other/"+word(r), "token"))
+	}},
 	{"a credential as a parameter", func(s *scene, r *rand.Rand) {
 		for _, w := range s.both() {
 			w.Data[saastest.File]["allowedSecretParameterPaths"] = []any{"app"}
@@ -137,7 +143,8 @@ var secretEdits = []edit{
 	{"a folder", func(s *scene, r *rand.Rand) {
 		all := s.code[codeURL]
 		for name, c := range all {
-			c.files = with(c.files, "folder/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: folder}\ndata: {pw: \"${PW}\"}\n")
+			c.files = with(c.files, "folder/a.yaml",
+				"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: folder}\ndata: {pw: \"${PW}\"}\n")
 			all[name] = c
 		}
 		addSecretParameter(s, r, "PW", appSecret(r))

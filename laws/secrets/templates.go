@@ -25,11 +25,16 @@ func metadata(objects []any, i int) object { return objects[i].(object)["metadat
 // plainObjects returns the objects of a template without secrets.
 func plainObjects() []any {
 	return []any{
-		object{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object{"name": "shop", "labels": object{"app": "shop"}},
-			"spec": object{"replicas": "${{REPLICAS}}", "selector": object{"matchLabels": object{"app": "shop"}}, "template": object{"metadata": object{"labels": object{"app": "shop"}},
-				"spec": object{"containers": []any{object{"name": "shop", "image": "quay.io/acme/shop:${IMAGE_TAG}", "env": []any{object{"name": "LOG_LEVEL", "value": "${LOG_LEVEL}"}}}}}}}},
-		object{"apiVersion": "v1", "kind": "Service", "metadata": object{"name": "shop"}, "spec": object{"selector": object{"app": "shop"}, "ports": []any{object{"name": "http", "port": 80}}}},
-		object{"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": "shop"}, "stringData": object{"config": "plain"}},
+		object{"apiVersion": "apps/v1", "kind": "Deployment",
+			"metadata": object{"name": "shop", "labels": object{"app": "shop"}},
+			"spec": object{"replicas": "${{REPLICAS}}", "selector": object{"matchLabels": object{"app": "shop"}},
+				"template": object{"metadata": object{"labels": object{"app": "shop"}},
+					"spec": object{"containers": []any{object{"name": "shop", "image": "quay.io/acme/shop:${IMAGE_TAG}",
+						"env": []any{object{"name": "LOG_LEVEL", "value": "${LOG_LEVEL}"}}}}}}}},
+		object{"apiVersion": "v1", "kind": "Service", "metadata": object{"name": "shop"},
+			"spec": object{"selector": object{"app": "shop"}, "ports": []any{object{"name": "http", "port": 80}}}},
+		object{"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": "shop"},
+			"stringData": object{"config": "plain"}},
 	}
 }
 
@@ -66,9 +71,13 @@ var parts = []part{
 	{"a whole image", func(o []any, use string) []any { container(o)["image"] = use; return o }},
 	{"a digest", func(o []any, use string) []any { container(o)["image"] = "quay.io/acme/shop@sha256:" + use; return o }},
 	{"a registry", func(o []any, use string) []any { container(o)["image"] = use + "/acme/shop:1"; return o }},
-	{"an image of a field that is no image", func(o []any, use string) []any { o[1].(object)["spec"].(object)["image"] = use; return o }},
+	{"an image of a field that is no image", func(o []any, use string) []any {
+		o[1].(object)["spec"].(object)["image"] = use
+		return o
+	}},
 	{"an image in another kind", func(o []any, use string) []any {
-		return append(o, object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": "images"}, "data": object{"image": "quay.io/acme/shop:" + use}})
+		return append(o, object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": "images"},
+			"data": object{"image": "quay.io/acme/shop:" + use}})
 	}},
 	{"replicas", func(o []any, use string) []any { o[0].(object)["spec"].(object)["replicas"] = use; return o }},
 	{"a port", func(o []any, use string) []any {
@@ -105,11 +114,13 @@ func openshift(parameters []string, uses ...func([]any) []any) string {
 	for _, use := range uses {
 		objects = use(objects)
 	}
-	list := []any{object{"name": "REPLICAS", "value": "1"}, object{"name": "LOG_LEVEL"}, object{"name": "IMAGE_TAG", "required": true}}
+	list := []any{object{"name": "REPLICAS", "value": "1"}, object{"name": "LOG_LEVEL"},
+		object{"name": "IMAGE_TAG", "required": true}}
 	for _, name := range parameters {
 		list = append(list, object{"name": name})
 	}
-	raw, err := json.MarshalIndent(object{"apiVersion": "template.openshift.io/v1", "kind": "Template", "parameters": list, "objects": objects}, "", " ")
+	raw, err := json.MarshalIndent(object{"apiVersion": "template.openshift.io/v1", "kind": "Template", "parameters": list,
+		"objects": objects}, "", " ")
 	if err != nil {
 		panic(err) // the parts are texts and maps
 	}
@@ -123,9 +134,12 @@ func reference(r *rand.Rand, name string) string {
 
 // lines of charts that use the value PW, one of each for a chart.
 var chartLines = []string{
-	"  pw: {{ .Values.PW }}", "  pw: {{ .Values.PW }}", "  pw: {{ quote .Values.PW }}", "  pw: \"{{ .Values.PW }}\"", "  pw: '{{ .Values.PW }}'", "  pw: |\n    {{ .Values.PW }}",
-	"  {{ if .Values.PW }}pw: set{{ end }}", "  {{ if eq .Values.PW \"guess\" }}pw: guessed{{ end }}", "  pw: {{ len .Values.PW | quote }}", "  pw: {{ first 1 .Values.PW | quote }}",
-	"  {{ range .Values.PW }}x: y{{ end }}", "  pw: {{ index .Values.PW 3 }}", "  {{ .Values.PW }}: x", "  pw: {{ upper .Values.PW | quote }}", "  pw: {{ printf \"%d\" .Values.PW | quote }}", "  pw: x # {{ .Values.PW }}",
+	"  pw: {{ .Values.PW }}", "  pw: {{ .Values.PW }}", "  pw: {{ quote .Values.PW }}", "  pw: \"{{ .Values.PW }}\"",
+	"  pw: '{{ .Values.PW }}'", "  pw: |\n    {{ .Values.PW }}",
+	"  {{ if .Values.PW }}pw: set{{ end }}", "  {{ if eq .Values.PW \"guess\" }}pw: guessed{{ end }}",
+	"  pw: {{ len .Values.PW | quote }}", "  pw: {{ first 1 .Values.PW | quote }}",
+	"  {{ range .Values.PW }}x: y{{ end }}", "  pw: {{ index .Values.PW 3 }}", "  {{ .Values.PW }}: x",
+	"  pw: {{ upper .Values.PW | quote }}", "  pw: {{ printf \"%d\" .Values.PW | quote }}", "  pw: x # {{ .Values.PW }}",
 }
 
 // chartObjects are whole documents of charts that use the value PW.
@@ -141,9 +155,11 @@ var chartObjects = []string{
 // chart returns the files of a chart below a folder. One that computes has an object that depends
 // on the value.
 func chart(folder string, r *rand.Rand, computes bool) map[string]string {
-	lines := []string{"apiVersion: v1", "kind: ConfigMap", "metadata: {name: chart}", "data:", "  plain: x", pick(r, chartLines...)}
+	lines := []string{"apiVersion: v1", "kind: ConfigMap", "metadata: {name: chart}", "data:", "  plain: x",
+		pick(r, chartLines...)}
 	if computes {
 		lines = append(lines, pick(r, chartObjects...))
 	}
-	return map[string]string{folder + "/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n", folder + "/templates/a.yaml": strings.Join(lines, "\n") + "\n"}
+	return map[string]string{folder + "/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n",
+		folder + "/templates/a.yaml": strings.Join(lines, "\n") + "\n"}
 }

@@ -82,10 +82,14 @@ func letters(r *rand.Rand, alphabet string, n int) string {
 
 // special are values that mean something to a reader of YAML, JSON, templates, addresses or names.
 var special = []string{
-	"null", "true", "false", "yes", "none", "~~~~", "1e3000", "0x1F", "1_000", "12.50", "-1234", "0777", "1:30:00", "2026-01-01", ".inf", "[1, 2", "{a: 1", "a: b", "- x: y",
-	"# only a comment", "value # comment", "'quoted", `"quoted`, "|\n  block\n", "&anchor", "*alias", "!!binary AAAA", "<<: {}", "---\nkind: ConfigMap\n", "a\tb\tc", " blank before", "blank after ",
-	"${IMAGE_TAG}", "${{REPLICAS}}", "{{ .Values.x }}", "{{{ resource.name }}}", "$(command)", "%s%d%v", "../../../etc", "a/b/c:d@e", "user:pass@host", "https://evil.example.net/x", "evil.example.net:5000/x",
-	"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "Zoë-ünïcode-✓", `{"json": ["a", 1]}`, `["list"]`, "line1\nline2\nline3", "-----BEGIN KEY-----\nMIIB\nAAAA\n-----END KEY-----\n", "\r\nwindows\r\n",
+	"null", "true", "false", "yes", "none", "~~~~", "1e3000", "0x1F", "1_000", "12.50", "-1234", "0777", "1:30:00",
+	"2026-01-01", ".inf", "[1, 2", "{a: 1", "a: b", "- x: y",
+	"# only a comment", "value # comment", "'quoted", `"quoted`, "|\n  block\n", "&anchor", "*alias", "!!binary AAAA",
+	"<<: {}", "---\nkind: ConfigMap\n", "a\tb\tc", " blank before", "blank after ",
+	"${IMAGE_TAG}", "${{REPLICAS}}", "{{ .Values.x }}", "{{{ resource.name }}}", "$(command)", "%s%d%v", "../../../etc",
+	"a/b/c:d@e", "user:pass@host", "https://evil.example.net/x", "evil.example.net:5000/x",
+	"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "Zoë-ünïcode-✓", `{"json": ["a", 1]}`,
+	`["list"]`, "line1\nline2\nline3", "-----BEGIN KEY-----\nMIIB\nAAAA\n-----END KEY-----\n", "\r\nwindows\r\n",
 }
 
 // makers make values of secrets.

@@ -106,7 +106,8 @@ func (w *wire) serve(scheme, address string, c net.Conn) {
 		return
 	}
 	host := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(address), ":443"), ":80")
-	w.note("%s %s://%s%s host %s headers %s body %s", r.Method, scheme, address, r.URL.RequestURI(), r.Host, w.headers(host, r.Header), body)
+	w.note("%s %s://%s%s host %s headers %s body %s", r.Method, scheme, address, r.URL.RequestURI(), r.Host,
+		w.headers(host, r.Header), body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	answer := httptest.NewRecorder()
 	handler := w.hosts[host]

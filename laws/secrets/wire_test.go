@@ -20,7 +20,8 @@ func linesWith(sent []string, parts ...string) (n int) {
 // of credentials. A service that is away once is asked again.
 func TestStandIns(t *testing.T) {
 	plug()
-	heads := []string{"POST https://github.com:443/acme/shop.git/git-upload-pack", "Authorization: Basic oauth2:(PRCHECK_APP_CODE_TOKEN)", "ref-prefix refs/heads/main"}
+	heads := []string{"POST https://github.com:443/acme/shop.git/git-upload-pack",
+		"Authorization: Basic oauth2:(PRCHECK_APP_CODE_TOKEN)", "ref-prefix refs/heads/main"}
 	for _, c := range []struct {
 		native, edits, away string
 		parts               []string
@@ -28,9 +29,13 @@ func TestStandIns(t *testing.T) {
 	}{
 		{"saas-deploy", "a secret parameter", "", heads, 1},
 		{"saas-deploy", "a secret parameter", codeHost, heads, 2},
-		{"saas-deploy", "a chart", "", []string{`helm shop shop-stage with 2 files and the values {"ENVIRONMENT":"stage",`, `"PW":"PLACEHOLDER`}, 2},
-		{"saas-promotions", "runs are there", "", []string{"GET https://gitlab.example.com:443/api/v4/projects/data%2Fapp/repository/files/", "Private-Token: (PRCHECK_APP_FORGE_TOKEN)"}, 1},
-		{"saas-promotions", "runs are there", "", []string{"bucket s3://records get state/openshift-saas-deploy/promotions_v2/"}, 2},
+		{"saas-deploy", "a chart", "", []string{`helm shop shop-stage with 2 files and the values {"ENVIRONMENT":"stage",`,
+			`"PW":"PLACEHOLDER`}, 2},
+		{"saas-promotions", "runs are there", "",
+			[]string{"GET https://gitlab.example.com:443/api/v4/projects/data%2Fapp/repository/files/",
+				"Private-Token: (PRCHECK_APP_FORGE_TOKEN)"}, 1},
+		{"saas-promotions", "runs are there", "",
+			[]string{"bucket s3://records get state/openshift-saas-deploy/promotions_v2/"}, 2},
 		{"saas-promotions", "runs are there", codeHost, heads, 2},
 	} {
 		l, err := newLaw(t.Context(), c.native, 1, t.TempDir())
@@ -47,7 +52,8 @@ func TestStandIns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n, m := linesWith(a.sent, c.parts...), linesWith(b.sent, c.parts...); n != c.times || m != c.times {
-			t.Errorf("%s, %s, away %q: %d and %d lines have %q, want %d:\n%s", c.native, c.edits, c.away, n, m, c.parts, c.times, strings.Join(a.sent, "\n"))
+			t.Errorf("%s, %s, away %q: %d and %d lines have %q, want %d:\n%s", c.native, c.edits, c.away, n, m, c.parts, c.times,
+				strings.Join(a.sent, "\n"))
 		}
 	}
 }

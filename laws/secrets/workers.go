@@ -67,7 +67,8 @@ func countWith(ctx context.Context, program string, o options, stop func(*sum) b
 
 // countIn checks some merge requests in a process of its own.
 func countIn(ctx context.Context, program string, o options, from, pairs int) (*sum, error) {
-	args := []string{"--json", "--native", o.native, "--seed", strconv.FormatUint(o.seed, 10), "--from", strconv.Itoa(from), "--pairs", strconv.Itoa(pairs),
+	args := []string{"--json", "--native", o.native, "--seed", strconv.FormatUint(o.seed, 10), "--from",
+		strconv.Itoa(from), "--pairs", strconv.Itoa(pairs),
 		"--shown", strconv.Itoa(o.shown), "--edits", o.edits, "--no-shrink=" + strconv.FormatBool(o.noShrink)}
 	cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec // it is this program, or one that was built of it
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

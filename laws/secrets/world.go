@@ -51,7 +51,8 @@ func example(ctx context.Context, name string) (*world, error) {
 		return bundler.TreePart{Tree: tree, Dir: dir, Shown: dir, Optional: dir == "resources"}
 	}
 	made, problems, err := bundler.Make(ctx, bundler.Input{
-		Data: section("data"), Resources: section("resources"), Schemas: section("schemas"), GraphQL: section("graphql-schemas/schema.yml"),
+		Data: section("data"), Resources: section("resources"), Schemas: section("schemas"),
+		GraphQL: section("graphql-schemas/schema.yml"),
 	}, bundler.Options{})
 	if err != nil || len(problems) > 0 {
 		return nil, fmt.Errorf("bundling examples/%s: %w, %v", name, err, problems)

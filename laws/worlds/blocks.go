@@ -39,14 +39,16 @@ type block struct {
 }
 
 // questions are what programs ask the server. Their answers hold the words that edits change.
-var questions = []string{"{ people { name title } }", "{ people { email } }", "{ rooms { name desks } }", "{ rooms { name people { title } } }"}
+var questions = []string{"{ people { name title } }", "{ people { email } }", "{ rooms { name desks } }",
+	"{ rooms { name people { title } } }"}
 
 // drawBlock draws a block of one of some kinds.
 func drawBlock(r *rand.Rand, pool tree, p program, from []kind) block {
 	b := block{Kind: pick(r, from...), Way: r.IntN(4)}
 	switch b.Kind {
 	case opens, absolute:
-		b.Path = pick(r, append(append(append([]string{}, texts...), missing...), append(datas, "folder/c.txt", "integrations/lib.sh")...)...)
+		b.Path = pick(r, append(append(append([]string{}, texts...), missing...),
+			append(datas, "folder/c.txt", "integrations/lib.sh")...)...)
 		if _, ok := pool[pool.resolve(b.Path)]; !ok && b.Way == 2 && r.IntN(8) > 0 { // it would complain at once
 			b.Way = 1
 		}
@@ -78,7 +80,8 @@ func drawBlock(r *rand.Rand, pool tree, p program, from []kind) block {
 	case git:
 		b.Path = pick(r, "conf/a.txt", "README.md", "conf/freeze", "items/three.txt", "integrations/note.txt")
 	case moves:
-		b.Path = pick(r, "conf/a.txt", "conf/sub/c.txt", "folder/c.txt", "items/one.txt", "items/three.txt", "resources/r.txt")
+		b.Path = pick(r, "conf/a.txt", "conf/sub/c.txt", "folder/c.txt", "items/one.txt", "items/three.txt",
+			"resources/r.txt")
 	case built:
 		b.Path = pick(r, "build/rule.txt", "build/more.txt")
 	}

@@ -25,7 +25,8 @@ type violation struct {
 
 // String returns the violation as one line.
 func (v violation) String() string {
-	return fmt.Sprintf("%s of %s (%s, round %d): exit code %d on base, %d on head: %q and %q", v.Wrong, v.Program, v.Place, v.Round, v.Base.Code, v.Head.Code, v.Base.Lines, v.Head.Lines)
+	return fmt.Sprintf("%s of %s (%s, round %d): exit code %d on base, %d on head: %q and %q", v.Wrong, v.Program, v.Place,
+		v.Round, v.Base.Code, v.Head.Code, v.Base.Lines, v.Head.Lines)
 }
 
 // A finding is what the check of one pair in one place found.
@@ -39,9 +40,10 @@ type finding struct {
 
 // counts are numbers that are added up.
 type counts struct {
-	pairs, runs, skips, reuses          int
-	wrongSkips, falseGreens             int
-	unchanged, needless                 int // programs that read nothing new since they passed, and those that ran all the same
+	pairs, runs, skips, reuses int
+	wrongSkips, falseGreens    int
+	// programs that read nothing new since they passed, and those that ran all the same
+	unchanged, needless                 int
 	overStrict, falseReds, notChecked   int
 	greens, faults                      int // verdicts that are green, and programs with a fault that is new
 	prechecks, truths, gits, prechecked time.Duration
@@ -52,12 +54,14 @@ func (c *counts) add(o counts) {
 	for i, p := range c.fields() {
 		*p += *o.fields()[i]
 	}
-	c.prechecks, c.truths, c.gits, c.prechecked = c.prechecks+o.prechecks, c.truths+o.truths, c.gits+o.gits, c.prechecked+o.prechecked
+	c.prechecks, c.truths, c.gits, c.prechecked = c.prechecks+o.prechecks, c.truths+o.truths, c.gits+o.gits,
+		c.prechecked+o.prechecked
 }
 
 // fields returns the numbers.
 func (c *counts) fields() []*int {
-	return []*int{&c.pairs, &c.runs, &c.skips, &c.reuses, &c.wrongSkips, &c.falseGreens, &c.unchanged, &c.needless, &c.overStrict, &c.falseReds, &c.notChecked, &c.greens, &c.faults}
+	return []*int{&c.pairs, &c.runs, &c.skips, &c.reuses, &c.wrongSkips, &c.falseGreens, &c.unchanged, &c.needless,
+		&c.overStrict, &c.falseReds, &c.notChecked, &c.greens, &c.faults}
 }
 
 // A law checks pairs with some tools.
@@ -86,7 +90,9 @@ func (l law) check(ctx context.Context, p pair, in place) (f finding, err error)
 	var before truth
 	for i, head := range heads {
 		head = l.withKey(head)
-		if _, err := watch(&f.gits, func() (int, error) { return 0, c.advance(ctx, head, in == job || p.Rounds[i].Commit) }); err != nil {
+		if _, err := watch(&f.gits, func() (int, error) {
+			return 0, c.advance(ctx, head, in == job || p.Rounds[i].Commit)
+		}); err != nil {
 			return f, err
 		}
 		onHead, err := l.truth(ctx, &f, p, in, c, "change", head)
@@ -118,7 +124,8 @@ func (t tools) withKey(files tree) tree {
 }
 
 // truth lets git check out a side, and runs the programs there.
-func (l law) truth(ctx context.Context, f *finding, p pair, in place, c *checkout, branch string, now tree) (truth, error) {
+func (l law) truth(ctx context.Context, f *finding, p pair, in place, c *checkout, branch string,
+	now tree) (truth, error) {
 	dir, err := os.MkdirTemp(filepath.Dir(c.dir), branch+"-")
 	if err != nil {
 		return truth{}, err
@@ -216,7 +223,9 @@ func (f *finding) spare(p pair, in place, base, head tree, before, now truth) {
 // firstError returns the first line that says why nothing was checked.
 func firstError(said string) string {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
-	if i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "runner: ") && !strings.Contains(l, "comparing") }); i >= 0 {
+	if i := slices.IndexFunc(lines, func(l string) bool {
+		return strings.HasPrefix(l, "runner: ") && !strings.Contains(l, "comparing")
+	}); i >= 0 {
 		return lines[i]
 	}
 	return lines[0]

@@ -77,7 +77,8 @@ func drawEdit(r *rand.Rand, p pair, t tree) edit {
 	case 9, 10:
 		return edit{Op: "put", Path: pick(r, missing[:len(missing)-1]...), Text: word(r, 50) + "\n"}
 	case 11:
-		return edit{Op: "put", Path: "data/people/" + pick(r, "dana", "BADeve", "fay") + ".yml", Text: person("New", word(r, 40), word(r, 30), "harbor")}
+		return edit{Op: "put", Path: "data/people/" + pick(r, "dana", "BADeve", "fay") + ".yml",
+			Text: person("New", word(r, 40), word(r, 30), "harbor")}
 	case 12, 13:
 		name := touched(r, p, t)
 		if strings.HasPrefix(name, "data/") && !strings.HasPrefix(name, "data/people/") {
@@ -85,9 +86,13 @@ func drawEdit(r *rand.Rand, p pair, t tree) edit {
 		}
 		return edit{Op: "delete", Path: name}
 	case 14:
-		return edit{Op: pick(r, "rename", "copy"), Path: pick(r, "conf/a.txt", "conf/b.txt", "conf/sub/c.txt", "items/one.txt", "data/people/bo.yml"), Text: pick(r, "conf/BADnew.txt", "conf/sub/new.txt", "items/BADone.txt", "items/new.txt", "integrations/BADfile")}
+		return edit{Op: pick(r, "rename", "copy"), Path: pick(r, "conf/a.txt", "conf/b.txt", "conf/sub/c.txt",
+			"items/one.txt", "data/people/bo.yml"), Text: pick(r, "conf/BADnew.txt", "conf/sub/new.txt", "items/BADone.txt",
+			"items/new.txt", "integrations/BADfile")}
 	case 15:
-		return edit{Op: "mode", Path: pick(r, append(slices.Clone(helpers), "conf/a.txt", "README.md", "integrations/note.txt", p.Programs[r.IntN(len(p.Programs))].Path)...)}
+		return edit{Op: "mode",
+			Path: pick(r, append(slices.Clone(helpers), "conf/a.txt", "README.md", "integrations/note.txt",
+				p.Programs[r.IntN(len(p.Programs))].Path)...)}
 	case 16, 17:
 		name := pick(r, slices.Sorted(maps.Keys(targets))...)
 		return edit{Op: "link", Path: name, Text: pick(r, targets[name]...)}

@@ -20,7 +20,8 @@ func TestLaw(t *testing.T) {
 	if *runner == "" || *planner == "" {
 		t.Skip("-runner and -planner name no programs")
 	}
-	o := options{pairs: *pairs, seed: 1, workers: 2, runner: *runner, planner: *planner, places: []place{local, job}, noShrink: true, shown: 3}
+	o := options{pairs: *pairs, seed: 1, workers: 2, runner: *runner, planner: *planner, places: []place{local, job},
+		noShrink: true, shown: 3}
 	if err := start(t.Context(), t.Output(), o); err != nil {
 		t.Error(err)
 	}
@@ -83,7 +84,8 @@ func TestEveryAim(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"names lists", "vain exists", "vain opens", "links follows", "data opens", "ignored built"} {
+	for _, want := range []string{"names lists", "vain exists", "vain opens", "links follows", "data opens",
+		"ignored built"} {
 		if !edited[want] {
 			t.Errorf("no second round changes %s", want)
 		}
@@ -169,7 +171,8 @@ func TestJudge(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := finding{verdicts: []verdict{{Code: tt.code, Ran: tt.ran}}}
-			f.judge(pair{Programs: []program{{Name: "a"}}}, local, 1, truth{outcomes: map[string]outcome{"a": tt.base}}, truth{outcomes: map[string]outcome{"a": tt.head}})
+			f.judge(pair{Programs: []program{{Name: "a"}}}, local, 1, truth{outcomes: map[string]outcome{"a": tt.base}},
+				truth{outcomes: map[string]outcome{"a": tt.head}})
 			if f.counts != tt.want {
 				t.Errorf("got %+v\nwant %+v", f.counts, tt.want)
 			}
@@ -222,7 +225,8 @@ func TestMutantMustFit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it copies the files of the repository")
 	}
-	_, err := law{temp: t.TempDir()}.catchOne(t.Context(), options{}, mutant{name: "x", file: "go.mod", text: "no such text"})
+	_, err := law{temp: t.TempDir()}.catchOne(t.Context(), options{},
+		mutant{name: "x", file: "go.mod", text: "no such text"})
 	if err == nil || !strings.Contains(err.Error(), "adapt the patch") {
 		t.Errorf("got %v", err)
 	}

@@ -108,8 +108,9 @@ func (p program) definition() string {
 // settings returns prcheck.yaml.
 func (p pair) settings() string {
 	var b strings.Builder
-	b.WriteString("version: 1\nexec:\n  argv: [\"{cmd}\"]\n  env: {GRAPHQL_SERVER: \"{graphql_url}\", PYTHONDONTWRITEBYTECODE: \"1\"}\n" +
-		"  pass_env: [HOME, PATH, CI_PROJECT_DIR]\n  timeout: 1m\nstate: {keys: [\"KEY\"], project: a/b}\n")
+	b.WriteString(
+		"version: 1\nexec:\n  argv: [\"{cmd}\"]\n  env: {GRAPHQL_SERVER: \"{graphql_url}\", PYTHONDONTWRITEBYTECODE: \"1\"}\n" +
+			"  pass_env: [HOME, PATH, CI_PROJECT_DIR]\n  timeout: 1m\nstate: {keys: [\"KEY\"], project: a/b}\n")
 	rows := ""
 	for _, prog := range p.Programs {
 		var keys []string

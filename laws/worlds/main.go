@@ -50,7 +50,8 @@ func main() {
 	flag.BoolVar(&o.noShrink, "no-shrink", false, "print violations as they were found")
 	flag.BoolVar(&o.mutants, "mutants", false, "build broken engines and let the law catch them")
 	flag.StringVar(&o.mutant, "mutant", "", "only the broken engines whose names have this text")
-	flag.BoolVar(&o.upsets, "upsets", false, "disturb the first check of each pair: edits and kills while it runs, and damage")
+	flag.BoolVar(&o.upsets, "upsets", false,
+		"disturb the first check of each pair: edits and kills while it runs, and damage")
 	flag.Parse()
 	places, ok := map[string][]place{"local": {local}, "job": {job}, "both": {local, job}}[where]
 	if !ok || flag.NArg() > 0 {
@@ -103,7 +104,8 @@ func start(ctx context.Context, out io.Writer, o options) error {
 
 // commitOf returns the commit of the checkout that the law was started in, "" if there is none.
 func commitOf(ctx context.Context) string {
-	out, err := command(context.WithoutCancel(ctx), ".", os.Environ(), "git", "describe", "--always", "--dirty", "--exclude=*")
+	out, err := command(context.WithoutCancel(ctx), ".", os.Environ(), "git", "describe", "--always", "--dirty",
+		"--exclude=*")
 	if err != nil {
 		return ""
 	}

@@ -118,7 +118,8 @@ func drawProgram(r *rand.Rand, pool tree, a aim, name string) program {
 // kinds returns the kinds of blocks that the program may have. Patterns cannot name what git
 // answers, so a program with patterns does not ask git.
 func (p program) kinds() []kind {
-	out := []kind{opens, opens, opens, imports, lists, lists, exists, exists, executes, follows, follows, writes, stats, absolute, moves, built, asks}
+	out := []kind{opens, opens, opens, imports, lists, lists, exists, exists, executes, follows, follows, writes, stats,
+		absolute, moves, built, asks}
 	if p.Uses == "" {
 		out = append(out, git, git)
 	}

@@ -36,11 +36,14 @@ const searchPath = "/usr/local/bin:/usr/bin:/bin"
 
 // environment returns the variables for git and prcheck.
 func environment(home string) []string {
-	return []string{"PATH=" + searchPath, "HOME=" + home, "XDG_CACHE_HOME=" + filepath.Join(home, ".cache"), "TMPDIR=" + os.TempDir(), "NO_COLOR=1",
-		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@x", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@x"}
+	return []string{"PATH=" + searchPath, "HOME=" + home, "XDG_CACHE_HOME=" + filepath.Join(home, ".cache"),
+		"TMPDIR=" + os.TempDir(), "NO_COLOR=1",
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@x",
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@x"}
 }
 
-// apart gives a program a process group of its own, so that an interrupt of the law does not end the program as if it had failed.
+// apart gives a program a process group of its own, so that an interrupt of the law does not end the program as if it
+// had failed.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // command runs a program and returns what it prints.
@@ -72,7 +75,8 @@ func newCheckout(ctx context.Context, root string, base tree) (*checkout, error)
 	if err := lay(c.dir, nil, base); err != nil {
 		return nil, err
 	}
-	for _, args := range [][]string{{"init", "-q", "--template=", "-b", "main", "."}, {"add", "-A"}, {"commit", "-qm", "base"}, {"switch", "-qc", "change"}} {
+	for _, args := range [][]string{{"init", "-q", "--template=", "-b", "main", "."}, {"add", "-A"},
+		{"commit", "-qm", "base"}, {"switch", "-qc", "change"}} {
 		if _, err := c.git(ctx, args...); err != nil {
 			return nil, err
 		}
@@ -127,6 +131,7 @@ func (c *checkout) variables(ctx context.Context, in place, key string) ([]strin
 	}
 	head, err := c.git(ctx, "rev-parse", "HEAD")
 	return append(env, "GITLAB_CI=true", "CI=true", "CI_PIPELINE_SOURCE=merge_request_event", "CI_MERGE_REQUEST_IID=1",
-		"CI_MERGE_REQUEST_DIFF_BASE_SHA="+c.base, "CI_MERGE_REQUEST_TARGET_BRANCH_SHA=", "CI_COMMIT_SHA="+head, "CI_PROJECT_DIR="+c.dir,
+		"CI_MERGE_REQUEST_DIFF_BASE_SHA="+c.base, "CI_MERGE_REQUEST_TARGET_BRANCH_SHA=", "CI_COMMIT_SHA="+head,
+		"CI_PROJECT_DIR="+c.dir,
 		"CI_DEFAULT_BRANCH=main", "CI_PROJECT_PATH=a/b", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main"), err
 }

@@ -78,7 +78,8 @@ func (b block) python() string {
 	switch b.Kind {
 	case opens, built:
 		if b.Way == 2 {
-			return fmt.Sprintf("if not os.path.exists(%q):\n    fault(%q, \"misses\", %q)\nsee(%q, read(%q))\n", at, id, at, id, at)
+			return fmt.Sprintf("if not os.path.exists(%q):\n    fault(%q, \"misses\", %q)\nsee(%q, read(%q))\n", at, id, at, id,
+				at)
 		}
 		return fmt.Sprintf("see(%q, read(%q))\n", id, at)
 	case absolute:
@@ -87,12 +88,16 @@ func (b block) python() string {
 		}
 		return fmt.Sprintf("see(%q, read(os.path.join(os.getcwd(), %q)))\n", id, at)
 	case moves:
-		return fmt.Sprintf("here = os.getcwd()\nif os.path.isdir(%q):\n    os.chdir(%q)\n    see(%q, read(%q))\nos.chdir(here)\n", dir, dir, id, name)
+		return fmt.Sprintf(
+			"here = os.getcwd()\nif os.path.isdir(%q):\n    os.chdir(%q)\n    see(%q, read(%q))\nos.chdir(here)\n", dir, dir, id,
+			name)
 	case imports:
 		return fmt.Sprintf("import shared\nsee(%q, shared.MARK)\n", id)
 	case lists:
-		list := []string{"os.listdir(%q)", "[n for _, _, names in os.walk(%q) for n in names]", "glob.glob(os.path.join(%q, \"*\"))", "[e.name for e in os.scandir(%q)]"}[b.Way]
-		return fmt.Sprintf("names = sorted("+list+")\nsee(%q, \" \".join(names))\nif len(names) > %d:\n    fault(%q, \"counts many\")\n", at, id, b.Limit, id)
+		list := []string{"os.listdir(%q)", "[n for _, _, names in os.walk(%q) for n in names]",
+			"glob.glob(os.path.join(%q, \"*\"))", "[e.name for e in os.scandir(%q)]"}[b.Way]
+		return fmt.Sprintf("names = sorted("+list+
+			")\nsee(%q, \" \".join(names))\nif len(names) > %d:\n    fault(%q, \"counts many\")\n", at, id, b.Limit, id)
 	case exists:
 		if b.Way == 3 {
 			return fmt.Sprintf("if not os.path.exists(%q):\n    fault(%q, \"misses\", %q)\n", at, id, at)
@@ -129,13 +134,16 @@ func (b block) pythonRare() string {
 		if two {
 			return fmt.Sprintf("if os.access(%q, os.X_OK):\n    fault(%q, \"finds executable\")\n", at, id)
 		}
-		return fmt.Sprintf("if os.path.exists(%q) and os.path.getsize(%q) > %d:\n    fault(%q, \"finds large\")\n", at, at, b.Limit, id)
+		return fmt.Sprintf("if os.path.exists(%q) and os.path.getsize(%q) > %d:\n    fault(%q, \"finds large\")\n", at, at,
+			b.Limit, id)
 	case git:
 		return [...]string{
 			fmt.Sprintf("if not run(\"git\", \"rev-parse\", \"HEAD\"):\n    fault(%q, \"misses HEAD\")\nsee(%q, run(\"git\", \"show\", \"HEAD:%s\"))\n", id, id, at),
-			fmt.Sprintf("if os.path.exists(%q) and not run(\"git\", \"ls-files\", %q):\n    fault(%q, \"finds untracked\")\n", at, at, id),
+			fmt.Sprintf("if os.path.exists(%q) and not run(\"git\", \"ls-files\", %q):\n    fault(%q, \"finds untracked\")\n",
+				at, at, id),
 			fmt.Sprintf("see(%q, run(\"git\", \"show\", \"HEAD:%s\"))\n", id, at),
-			fmt.Sprintf("if run(\"git\", \"diff\", \"--name-only\", \"--\", %q):\n    fault(%q, \"finds difference\")\n", at, id),
+			fmt.Sprintf("if run(\"git\", \"diff\", \"--name-only\", \"--\", %q):\n    fault(%q, \"finds difference\")\n", at,
+				id),
 		}[b.Way]
 	}
 	return ""

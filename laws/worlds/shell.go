@@ -50,8 +50,10 @@ func (b block) shell() string {
 	case imports:
 		return fmt.Sprintf("MARK=\n. ./%s\nsee %s \"$MARK\"\n", at, id)
 	case lists:
-		list := []string{"ls -A " + at, "find " + at + "/ -type f", "cd " + at + " && set +f && echo *", "ls " + at + "/"}[b.Way]
-		return fmt.Sprintf("see %s \"$(%s)\"\nset -- $(%s)\n[ $# -gt %d ] && fault %s counts many\n", id, list, list, b.Limit, id)
+		list := []string{"ls -A " + at, "find " + at + "/ -type f", "cd " + at + " && set +f && echo *",
+			"ls " + at + "/"}[b.Way]
+		return fmt.Sprintf("see %s \"$(%s)\"\nset -- $(%s)\n[ $# -gt %d ] && fault %s counts many\n", id, list, list, b.Limit,
+			id)
 	case exists:
 		if b.Way == 3 {
 			return fmt.Sprintf("[ -e %s ] || fault %s misses %s\n", at, id, at)
@@ -62,10 +64,12 @@ func (b block) shell() string {
 		if two {
 			how = "./" + at
 		}
-		return fmt.Sprintf("see %s \"$(%s 2>/dev/null)\" \n%s >/dev/null 2>&1 || fault %s executes %s\n", id, how, how, id, at)
+		return fmt.Sprintf("see %s \"$(%s 2>/dev/null)\" \n%s >/dev/null 2>&1 || fault %s executes %s\n", id, how, how, id,
+			at)
 	case follows:
 		if b.Way == 0 && at != "folder/c.txt" {
-			return fmt.Sprintf("[ -e \"$(readlink %s)\" ] || [ -e %s ] || fault %s misses target\nsee %s \"$(readlink %s)\"\n", at, at, id, id, at)
+			return fmt.Sprintf("[ -e \"$(readlink %s)\" ] || [ -e %s ] || fault %s misses target\nsee %s \"$(readlink %s)\"\n",
+				at, at, id, id, at)
 		}
 		return b.shellOpens(at)
 	case writes:
@@ -117,7 +121,8 @@ func (b block) shellGit() string {
 func (p program) inline() string {
 	var tests []string
 	for _, b := range p.Blocks {
-		tests = append(tests, fmt.Sprintf(`case $(%s) in *BAD*|"") echo ERROR: %s sees BAD; exit 1;; esac`, strings.ReplaceAll(b.curl(), "'", `"'"'"`), b.ID))
+		tests = append(tests, fmt.Sprintf(`case $(%s) in *BAD*|"") echo ERROR: %s sees BAD; exit 1;; esac`,
+			strings.ReplaceAll(b.curl(), "'", `"'"'"`), b.ID))
 	}
 	return strings.Join(tests, "; ")
 }

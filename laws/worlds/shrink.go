@@ -68,7 +68,8 @@ func smaller(p pair) []pair {
 // fewerFiles returns the pair without files that no block and no edit names, at once and in halves.
 func fewerFiles(p pair) []pair {
 	used := map[string]bool{".gitignore": true}
-	for _, t := range append([]tree{p.base()}, slices.Collect(maps.Values(map[int]tree{0: p.heads()[0], 1: p.heads()[1]}))...) {
+	for _, t := range append([]tree{p.base()},
+		slices.Collect(maps.Values(map[int]tree{0: p.heads()[0], 1: p.heads()[1]}))...) {
 		for _, prog := range p.Programs {
 			for _, b := range prog.Blocks {
 				for _, name := range b.names(t) {
@@ -82,7 +83,9 @@ func fewerFiles(p pair) []pair {
 			used[e.Path], used[e.Text] = true, true
 		}
 	}
-	spare := slices.DeleteFunc(slices.Sorted(maps.Keys(p.Pool)), func(name string) bool { return used[name] || name == "data/rooms/harbor.yml" })
+	spare := slices.DeleteFunc(slices.Sorted(maps.Keys(p.Pool)), func(name string) bool {
+		return used[name] || name == "data/rooms/harbor.yml"
+	})
 	var out []pair
 	for _, names := range [][]string{spare, spare[:len(spare)/2], spare[len(spare)/2:]} {
 		if len(names) == 0 {

@@ -39,8 +39,10 @@ type truth struct {
 func openWorld(ctx context.Context, dir string, use func(address string) error) error {
 	folder := bundler.Folder(dir)
 	made, problems, err := bundler.Make(ctx, bundler.Input{
-		Data: bundler.TreePart{Tree: folder, Dir: "data", Shown: "data"}, Resources: bundler.TreePart{Tree: folder, Dir: "resources", Shown: "resources", Optional: true},
-		Schemas: bundler.TreePart{Tree: folder, Dir: "schemas", Shown: "schemas"}, GraphQL: bundler.TreePart{Tree: folder, Dir: "graphql-schemas/schema.yml", Shown: "types"},
+		Data:      bundler.TreePart{Tree: folder, Dir: "data", Shown: "data"},
+		Resources: bundler.TreePart{Tree: folder, Dir: "resources", Shown: "resources", Optional: true},
+		Schemas:   bundler.TreePart{Tree: folder, Dir: "schemas", Shown: "schemas"},
+		GraphQL:   bundler.TreePart{Tree: folder, Dir: "graphql-schemas/schema.yml", Shown: "types"},
 	}, bundler.Options{Workers: 1})
 	if err != nil {
 		return err

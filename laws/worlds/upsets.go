@@ -112,7 +112,8 @@ func (l law) disturb(ctx context.Context, p pair, in place) (f finding, err erro
 }
 
 // upsetCheck runs the first check, and disturbs it. The code of a check that gave no verdict is not 0.
-func (l law) upsetCheck(ctx context.Context, c *checkout, in place, root string, d disturbance, other tree) (verdict, error) {
+func (l law) upsetCheck(ctx context.Context, c *checkout, in place, root string, d disturbance,
+	other tree) (verdict, error) {
 	env, err := c.variables(ctx, in, l.key)
 	if err != nil {
 		return verdict{}, err
@@ -124,7 +125,8 @@ func (l law) upsetCheck(ctx context.Context, c *checkout, in place, root string,
 		apart(cmd)
 		return cmd, cmd.Start()
 	}
-	check := []string{l.Runner, "precheck", "--progress", "none", "--state", state, "--logs", filepath.Join(root, "logs-1")}
+	check := []string{l.Runner, "precheck", "--progress", "none", "--state", state, "--logs",
+		filepath.Join(root, "logs-1")}
 	if d.upset == between || d.upset == resumed {
 		base, head := "git:main", "dir:."
 		if in == job {
@@ -137,7 +139,8 @@ func (l law) upsetCheck(ctx context.Context, c *checkout, in place, root string,
 		if planned.Wait() != nil {
 			return verdict{Code: planned.ProcessState.ExitCode()}, nil
 		}
-		check = []string{l.Runner, "run", "--progress", "none", "--plan", plan, "--state", state, "--logs", filepath.Join(root, "logs-1"), "--out", filepath.Join(root, "results-1")}
+		check = []string{l.Runner, "run", "--progress", "none", "--plan", plan, "--state", state, "--logs",
+			filepath.Join(root, "logs-1"), "--out", filepath.Join(root, "results-1")}
 	}
 	if d.upset == between {
 		if err := c.change(other); err != nil {

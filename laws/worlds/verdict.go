@@ -76,7 +76,8 @@ func (t tools) precheck(ctx context.Context, c *checkout, in place, root string,
 	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
 		return verdict{}, errors.Join(err, ctx.Err())
 	}
-	v := verdict{Code: cmd.ProcessState.ExitCode(), Said: said.String(), user: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+	v := verdict{Code: cmd.ProcessState.ExitCode(), Said: said.String(),
+		user: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 	return v, v.read(file("plan"), file("results"))
 }
 

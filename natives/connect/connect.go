@@ -37,7 +37,8 @@ func Services() natives.Services {
 func ActingServices() natives.Services {
 	out := Services()
 	out.Promotions.Forge = func(at promotions.Project) (services.ForgeWriter, error) {
-		return ci.NewForge(ci.Options{API: strings.TrimSuffix(at.URL, "/") + "/api/v4", Token: ci.Token{Value: at.Token}}, at.Path)
+		return ci.NewForge(ci.Options{API: strings.TrimSuffix(at.URL, "/") + "/api/v4", Token: ci.Token{Value: at.Token}},
+			at.Path)
 	}
 	return out
 }

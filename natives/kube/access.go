@@ -105,7 +105,8 @@ func Dial(a Access, may func(*http.Request) bool) (*Connection, error) {
 	if err != nil {
 		return nil, integration.Failure(integration.FailureOfConfig, fmt.Errorf("cluster %q: %w", a.Name, err))
 	}
-	server := outward.Party{At: at, May: may, Authorization: outward.Bearer(a.Token), Insecure: a.Insecure, Timeout: requestTime, Remedy: outward.NameInData}
+	server := outward.Party{At: at, May: may, Authorization: outward.Bearer(a.Token), Insecure: a.Insecure,
+		Timeout: requestTime, Remedy: outward.NameInData}
 	pause := cmp.Or(a.Pause, firstPause)
 	return &Connection{
 		cluster: a.Name, token: a.Token, manager: manager, base: base, client: server.Client(),

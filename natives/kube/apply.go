@@ -69,7 +69,8 @@ func (c *Connection) apply(ref integration.ObjectRef, verbs string) Call {
 
 // decodeApplied returns the fields of an object that is to be applied, and its preconditions.
 // The object must be the one that ref names.
-func decodeApplied(object json.RawMessage, ref integration.ObjectRef) (map[string]any, integration.Preconditions, error) {
+func decodeApplied(object json.RawMessage,
+	ref integration.ObjectRef) (map[string]any, integration.Preconditions, error) {
 	var is header
 	var body map[string]any
 	numbers := json.NewDecoder(bytes.NewReader(object))
@@ -78,8 +79,10 @@ func decodeApplied(object json.RawMessage, ref integration.ObjectRef) (map[strin
 		return nil, integration.Preconditions{}, fmt.Errorf("the object is no JSON: %w", err)
 	}
 	m := is.Metadata
-	if is.APIVersion != apiVersion(ref.Resource) || is.Kind == "" || m.Name != ref.Name || m.Namespace != ref.Namespace || m.Name == "" {
-		return nil, integration.Preconditions{}, fmt.Errorf("the object is %.100q %.100q of %.100q in namespace %.100q", is.Kind, m.Name, is.APIVersion, m.Namespace)
+	if is.APIVersion != apiVersion(ref.Resource) || is.Kind == "" || m.Name != ref.Name || m.Namespace != ref.Namespace ||
+		m.Name == "" {
+		return nil, integration.Preconditions{}, fmt.Errorf("the object is %.100q %.100q of %.100q in namespace %.100q",
+			is.Kind, m.Name, is.APIVersion, m.Namespace)
 	}
 	return body, integration.Preconditions{UID: m.UID, ResourceVersion: m.ResourceVersion}, nil
 }

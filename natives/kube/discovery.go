@@ -94,10 +94,12 @@ func (o *Objects) find(ctx context.Context, apiVersion, kind string) (integratio
 		}
 	}
 	if stale != "" {
-		return integration.Kind{}, integration.Failure(integration.FailureTransient, fmt.Errorf("cluster %q: nobody knows whether there is a kind %.100q: "+
-			"what serves %.100q does not answer", o.c.cluster, kind, stale))
+		return integration.Kind{}, integration.Failure(integration.FailureTransient,
+			fmt.Errorf("cluster %q: nobody knows whether there is a kind %.100q: "+
+				"what serves %.100q does not answer", o.c.cluster, kind, stale))
 	}
-	return integration.Kind{}, fmt.Errorf("cluster %q: a kind %.100q of %.100q: %w", o.c.cluster, kind, apiVersion, integration.ErrNotThere)
+	return integration.Kind{}, fmt.Errorf("cluster %q: a kind %.100q of %.100q: %w", o.c.cluster, kind, apiVersion,
+		integration.ErrNotThere)
 }
 
 func apiVersionOf(group, version string) string {
@@ -196,7 +198,8 @@ func (v *version) add(group, plural, kind string, isNamespaced bool, verbs []str
 		return
 	}
 	if _, ok := v.kinds[kind]; !ok {
-		v.kinds[kind] = integration.Kind{Resource: integration.Resource{Group: group, Version: v.name, Plural: plural}, Name: kind, Namespaced: isNamespaced}
+		v.kinds[kind] = integration.Kind{Resource: integration.Resource{Group: group, Version: v.name, Plural: plural},
+			Name: kind, Namespaced: isNamespaced}
 	}
 }
 

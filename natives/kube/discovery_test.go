@@ -29,7 +29,8 @@ func tryKind(t *testing.T, _ world, w *writer.Writer) {
 		{"apps/v1", "Deployment", podDeployment},
 		{"apps/", "Deployment", podDeployment},
 		{"", "Deployment", podDeployment},
-		{"", "Job", integration.Kind{Resource: integration.Resource{Group: "batch", Version: "v1", Plural: "jobs"}, Name: "Job", Namespaced: true}},
+		{"", "Job", integration.Kind{Resource: integration.Resource{Group: "batch", Version: "v1", Plural: "jobs"},
+			Name: "Job", Namespaced: true}},
 		{"apps/v9", "Deployment", integration.Kind{}},
 		{"batch/v1", "Deployment", integration.Kind{}},
 		{"v1", "Deployment", integration.Kind{}},
@@ -78,15 +79,22 @@ func TestUnknownKinds(t *testing.T) {
 		status             int
 		want               string
 	}{
-		{name: "it is not there", core: core, groups: routes("Current"), want: `cluster "west": a kind "Route" of "route.openshift.io/v1": it is not there`},
-		{name: "its server is away", core: core, groups: routes("Stale"), want: `cluster "west": nobody knows whether there is a kind "Route": what serves "route.openshift.io/v1" does not answer`},
-		{name: "another answer", core: `{"kind": "Pod"}`, want: `cluster "west": get /api: the answer is no list of groups: it is "Pod"`},
-		{name: "no JSON", core: core, groups: `<html>`, want: "get /apis: the answer is no list of groups: invalid character"},
-		{name: "half an answer", core: core, groups: `{"kind": "APIGroupList"`, want: "get /apis: the answer is no list of groups: unexpected end"},
-		{name: "the list of a version of another group", core: core, groups: `{"kind": "APIGroupList", "groups": [{"name": "route.openshift.io", "versions": [{"version": "v1"}], "preferredVersion": {"version": "v1"}}]}`,
-			want: `get /apis/route.openshift.io/v1: the answer is no list of kinds: it is "APIGroupList" of ""`},
+		{name: "it is not there", core: core, groups: routes("Current"),
+			want: `cluster "west": a kind "Route" of "route.openshift.io/v1": it is not there`},
+		{name: "its server is away", core: core, groups: routes("Stale"),
+			want: `cluster "west": nobody knows whether there is a kind "Route": what serves "route.openshift.io/v1" does not answer`},
+		{name: "another answer", core: `{"kind": "Pod"}`,
+			want: `cluster "west": get /api: the answer is no list of groups: it is "Pod"`},
+		{name: "no JSON", core: core, groups: `<html>`,
+			want: "get /apis: the answer is no list of groups: invalid character"},
+		{name: "half an answer", core: core, groups: `{"kind": "APIGroupList"`,
+			want: "get /apis: the answer is no list of groups: unexpected end"},
+		{name: "the list of a version of another group", core: core,
+			groups: `{"kind": "APIGroupList", "groups": [{"name": "route.openshift.io", "versions": [{"version": "v1"}], "preferredVersion": {"version": "v1"}}]}`,
+			want:   `get /apis/route.openshift.io/v1: the answer is no list of kinds: it is "APIGroupList" of ""`},
 		{name: "it refuses", core: core, status: http.StatusServiceUnavailable, want: "get /apis: the server answers 503"},
-		{name: "a version that leads elsewhere", core: core, groups: `{"kind": "APIGroupList", "groups": [{"name": "route.openshift.io", "preferredVersion": {"version": "../v1"}}]}`, want: `a kind "Route"`},
+		{name: "a version that leads elsewhere", core: core,
+			groups: `{"kind": "APIGroupList", "groups": [{"name": "route.openshift.io", "preferredVersion": {"version": "../v1"}}]}`, want: `a kind "Route"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := westWriter(t, func(w http.ResponseWriter, r *http.Request) {

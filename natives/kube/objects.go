@@ -40,7 +40,8 @@ func (o *Objects) Get(ctx context.Context, ref integration.ObjectRef) (json.RawM
 
 // Log implements [integration.LogReader].
 func (o *Objects) Log(ctx context.Context, namespace, pod, container string, limit int) ([]byte, error) {
-	return o.c.Send(ctx, Call{Method: http.MethodGet, Verbs: "get", Accept: "text/plain, */*", Path: []string{"api", "v1", "namespaces", namespace, "pods", pod, "log"},
+	return o.c.Send(ctx, Call{Method: http.MethodGet, Verbs: "get", Accept: "text/plain, */*",
+		Path:  []string{"api", "v1", "namespaces", namespace, "pods", pod, "log"},
 		Query: url.Values{"container": {container}, "limitBytes": {strconv.Itoa(min(limit, o.c.largest))}}})
 }
 
@@ -105,7 +106,8 @@ const (
 )
 
 // List implements [integration.ClusterReader].
-func (o *Objects) List(ctx context.Context, of integration.Resource, namespace, labels string) ([]json.RawMessage, error) {
+func (o *Objects) List(ctx context.Context, of integration.Resource,
+	namespace, labels string) ([]json.RawMessage, error) {
 	all, err := o.list(ctx, of, namespace, labels)
 	if errors.Is(err, errGone) {
 		all, err = o.list(ctx, of, namespace, labels)
@@ -114,7 +116,8 @@ func (o *Objects) List(ctx context.Context, of integration.Resource, namespace, 
 }
 
 // list reads all pages of a list. They all show the cluster at the same moment.
-func (o *Objects) list(ctx context.Context, of integration.Resource, namespace, labels string) ([]json.RawMessage, error) {
+func (o *Objects) list(ctx context.Context, of integration.Resource,
+	namespace, labels string) ([]json.RawMessage, error) {
 	get := Call{Method: http.MethodGet, Verbs: "list", Ref: integration.ObjectRef{Resource: of, Namespace: namespace},
 		Query: url.Values{"limit": {strconv.Itoa(pageSize)}}}
 	if labels != "" {
@@ -170,7 +173,8 @@ func checkPage(raw []byte, ref integration.ObjectRef) ([]json.RawMessage, page, 
 		}
 		m := one.Metadata
 		if m.Name == "" || m.UID == "" || m.ResourceVersion == "" || ref.Namespace != "" && m.Namespace != ref.Namespace {
-			return nil, page{}, fmt.Errorf("it has an object %.100q in namespace %.100q that does not belong there", m.Name, m.Namespace)
+			return nil, page{}, fmt.Errorf("it has an object %.100q in namespace %.100q that does not belong there", m.Name,
+				m.Namespace)
 		}
 	}
 	return is.Items, page{is.Metadata.Continue, is.Metadata.ResourceVersion}, nil

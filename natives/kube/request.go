@@ -101,7 +101,8 @@ func (c *Connection) Send(ctx context.Context, of Call) ([]byte, error) {
 		if !errors.As(err, &t) || t.class != integration.FailureTransient {
 			return 0, false
 		}
-		again := of.Method == http.MethodGet || t.code == http.StatusTooManyRequests || t.code == http.StatusServiceUnavailable && t.after > 0
+		again := of.Method == http.MethodGet || t.code == http.StatusTooManyRequests ||
+			t.code == http.StatusServiceUnavailable && t.after > 0
 		return t.after, again
 	})
 	if err != nil {

@@ -52,9 +52,12 @@ func TestReaderRole(t *testing.T) {
 	for want, err := range map[string]error{
 		"must allow create and patch of namespaces": create, "must allow patch of namespaces": apply,
 		"must allow delete of namespaces": w.Delete(ctx, namespace("prcheck"), now.Preconditions, integration.Background),
-		"must allow get of configmaps":    other, "must allow list of secrets": list, "must allow create and patch of configmaps": made,
+		"must allow get of configmaps":    other, "must allow list of secrets": list,
+		"must allow create and patch of configmaps": made,
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) || integration.ClassOfFailure(err) != integration.FailureOfConfig || strings.Contains(err.Error(), w.Connection().Token()) {
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			integration.ClassOfFailure(err) != integration.FailureOfConfig ||
+			strings.Contains(err.Error(), w.Connection().Token()) {
 			t.Errorf("got %v, want an error with %q", err, want)
 		}
 	}
@@ -62,7 +65,8 @@ func TestReaderRole(t *testing.T) {
 		t.Errorf("it was %v and is %v", now, is)
 	}
 	for _, q := range r.Audit(t, user) {
-		if (q.Verb != "get" && q.Verb != "list" || !strings.HasPrefix(q.Path, "/api/v1/namespaces")) && q.Code != http.StatusForbidden {
+		if (q.Verb != "get" && q.Verb != "list" || !strings.HasPrefix(q.Path, "/api/v1/namespaces")) &&
+			q.Code != http.StatusForbidden {
 			t.Errorf("the server allowed %s", q)
 		}
 	}
@@ -98,7 +102,8 @@ func TestWriterRole(t *testing.T) {
 	_, err2 := w.Create(ctx, ref, object)
 	_, err3 := w.List(ctx, ref.Resource, "prcheck", "")
 	for _, err := range []error{err2, err3} {
-		if integration.ClassOfFailure(err) != integration.FailureOfConfig || !strings.Contains(err.Error(), "the role of the account") {
+		if integration.ClassOfFailure(err) != integration.FailureOfConfig ||
+			!strings.Contains(err.Error(), "the role of the account") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -109,7 +114,8 @@ func TestWriterRole(t *testing.T) {
 	slices.Sort(got)
 	want := []string{
 		"delete /api/v1/namespaces/new 200", "list /api/v1/namespaces 200", "list /api/v1/namespaces/prcheck/configmaps 403",
-		"patch /api/v1/namespaces/new 200", "patch /api/v1/namespaces/new 201", "patch /api/v1/namespaces/prcheck/configmaps/c-1 403",
+		"patch /api/v1/namespaces/new 200", "patch /api/v1/namespaces/new 201",
+		"patch /api/v1/namespaces/prcheck/configmaps/c-1 403",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -119,13 +125,15 @@ func TestWriterRole(t *testing.T) {
 // A field that the server does not know is a mistake, not something that is left out.
 func TestUnknownField(t *testing.T) {
 	r := kubetest.Start(t)
-	w, err := writer.Open(kube.Access{Name: "west", Server: r.URL, Token: r.Token("admin"), Integration: "namespaces", Insecure: true})
+	w, err := writer.Open(kube.Access{Name: "west", Server: r.URL, Token: r.Token("admin"), Integration: "namespaces",
+		Insecure: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	object := strings.Replace(string(labeled("new", none, nil)), `"metadata"`, `"spec": {"nope": 1}, "metadata"`, 1)
 	_, err = w.Create(t.Context(), namespace("new"), json.RawMessage(object))
-	if err == nil || !strings.Contains(err.Error(), "nope") || integration.ClassOfFailure(err) == integration.FailureTransient {
+	if err == nil || !strings.Contains(err.Error(), "nope") ||
+		integration.ClassOfFailure(err) == integration.FailureTransient {
 		t.Errorf("got %v of class %q", err, integration.ClassOfFailure(err))
 	}
 	if _, err := w.Get(t.Context(), namespace("new")); !errors.Is(err, integration.ErrNotThere) {

@@ -25,7 +25,8 @@ func webBody(namespace, image string, was integration.Preconditions, spec string
 	if was.UID != "" {
 		metadata += fmt.Sprintf(`, "uid": %q, "resourceVersion": %q`, was.UID, was.ResourceVersion)
 	}
-	return fmt.Sprintf(`{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {%s}, "spec": {"selector": {"matchLabels": {"app": "web"}}, %s
+	return fmt.Sprintf(
+		`{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {%s}, "spec": {"selector": {"matchLabels": {"app": "web"}}, %s
 "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "int", "image": %q}]}}}}`, metadata, spec, image)
 }
 
@@ -101,11 +102,17 @@ func tryMerge(t *testing.T, _ world, w *writer.Writer) {
 	if _, err := w.Merge(t.Context(), webOf("nowhere"), patch, was); !errors.Is(err, integration.ErrNotThere) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := w.Merge(t.Context(), ref, json.RawMessage(`{"spec": {"nope": 1}}`), second.was()); err == nil || !strings.Contains(err.Error(), "nope") {
+	if _, err := w.Merge(t.Context(), ref, json.RawMessage(`{"spec": {"nope": 1}}`), second.was()); err == nil ||
+		!strings.Contains(err.Error(), "nope") {
 		t.Errorf("unknown field: got %v", err)
 	}
-	_, err = w.Merge(t.Context(), ref, json.RawMessage(`{"spec": {"selector": {"matchLabels": {"app": "x"}}, "template": {"metadata": {"labels": {"app": "x"}}}}}`), second.was())
-	if err == nil || !strings.Contains(err.Error(), "spec.selector") || !strings.Contains(err.Error(), "field is immutable") || integration.ClassOfFailure(err) != integration.FailureOfConfig {
+	_, err = w.Merge(t.Context(), ref,
+		json.RawMessage(
+			`{"spec": {"selector": {"matchLabels": {"app": "x"}}, "template": {"metadata": {"labels": {"app": "x"}}}}}`),
+		second.was())
+	if err == nil || !strings.Contains(err.Error(), "spec.selector") ||
+		!strings.Contains(err.Error(), "field is immutable") ||
+		integration.ClassOfFailure(err) != integration.FailureOfConfig {
 		t.Errorf("selector: got %v", err)
 	}
 	// What was merged is ours as an update, so an apply conflicts with ourselves until it is taken.
@@ -120,7 +127,8 @@ func tryMerge(t *testing.T, _ world, w *writer.Writer) {
 	}
 	third := webFrom(t, raw, err)
 	raw, err = w.Apply(t.Context(), ref, json.RawMessage(webBody("merge", "a", third.was(), `"replicas": 1,`)))
-	if is := webFrom(t, raw, err); is.Spec.Replicas != 1 || is.Metadata.Labels["a"] != "" || len(is.Metadata.ManagedFields) != 1 {
+	if is := webFrom(t, raw, err); is.Spec.Replicas != 1 || is.Metadata.Labels["a"] != "" ||
+		len(is.Metadata.ManagedFields) != 1 {
 		t.Errorf("got %+v", is)
 	}
 }
@@ -130,12 +138,15 @@ func tryTake(t *testing.T, o world, w *writer.Writer) {
 	makeShop(t, w, "take")
 	ref := webOf("take")
 	path := "/apis/apps/v1/namespaces/take/deployments"
-	body := strings.Replace(webBody("take", "a", none, `"paused": true, "replicas": 1,`), `"name": "web",`, `"name": "web", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}", "old": "1"},`, 1)
-	if code, raw := o.send(t, http.MethodPost, path+"?fieldManager=kubectl-client-side-apply", "application/json", body); code != http.StatusCreated {
+	body := strings.Replace(webBody("take", "a", none, `"paused": true, "replicas": 1,`), `"name": "web",`,
+		`"name": "web", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}", "old": "1"},`, 1)
+	if code, raw := o.send(t, http.MethodPost, path+"?fieldManager=kubectl-client-side-apply", "application/json",
+		body); code != http.StatusCreated {
 		t.Fatalf("%d %s", code, raw)
 	}
 	// Another program has a field of its own in the same list.
-	if code, raw := o.send(t, http.MethodPatch, path+"/web?fieldManager=scaler", "application/merge-patch+json", `{"metadata": {"labels": {"by": "scaler"}}}`); code != http.StatusOK {
+	if code, raw := o.send(t, http.MethodPatch, path+"/web?fieldManager=scaler", "application/merge-patch+json",
+		`{"metadata": {"labels": {"by": "scaler"}}}`); code != http.StatusOK {
 		t.Fatalf("%d %s", code, raw)
 	}
 	read, err := w.Get(t.Context(), ref)
@@ -148,18 +159,23 @@ func tryTake(t *testing.T, o world, w *writer.Writer) {
 	if fmt.Sprint(taken.Metadata.Annotations) != "map[old:1]" || fmt.Sprint(taken.Spec) != fmt.Sprint(first.Spec) {
 		t.Errorf("got %+v, was %+v", taken, first)
 	}
-	if again, err := w.TakeFields(t.Context(), ref, raw, []string{"kubectl-client-side-apply", "oc"}); err != nil || string(again) != string(raw) {
+	if again, err := w.TakeFields(t.Context(), ref, raw, []string{"kubectl-client-side-apply", "oc"}); err != nil ||
+		string(again) != string(raw) {
 		t.Errorf("taken twice: %v", err)
 	}
-	if _, err := w.TakeFields(t.Context(), ref, read, []string{"kubectl-client-side-apply"}); !errors.Is(err, integration.ErrChanged) {
+	if _, err := w.TakeFields(t.Context(), ref, read, []string{"kubectl-client-side-apply"}); !errors.Is(err,
+		integration.ErrChanged) {
 		t.Errorf("of an object that was read before: got %v", err)
 	}
-	raw, err = w.Apply(t.Context(), ref, json.RawMessage(webBody("take", "a", taken.was(), `"strategy": {"type": "Recreate"}, "replicas": 1,`)))
+	raw, err = w.Apply(t.Context(), ref,
+		json.RawMessage(webBody("take", "a", taken.was(), `"strategy": {"type": "Recreate"}, "replicas": 1,`)))
 	is := webFrom(t, raw, err)
-	if is.Spec.Paused || is.Spec.Strategy.Type != "Recreate" || is.Spec.Strategy.RollingUpdate != nil || len(is.Metadata.Annotations) != 0 || is.Metadata.Labels["by"] != "scaler" {
+	if is.Spec.Paused || is.Spec.Strategy.Type != "Recreate" || is.Spec.Strategy.RollingUpdate != nil ||
+		len(is.Metadata.Annotations) != 0 || is.Metadata.Labels["by"] != "scaler" {
 		t.Errorf("applied, it is %+v", is)
 	}
-	raw, err = w.Apply(t.Context(), ref, json.RawMessage(webBody("take", "a", is.was(), `"strategy": {"type": "Recreate"}, "replicas": 1,`)))
+	raw, err = w.Apply(t.Context(), ref,
+		json.RawMessage(webBody("take", "a", is.was(), `"strategy": {"type": "Recreate"}, "replicas": 1,`)))
 	if again := webFrom(t, raw, err); again.was() != is.was() {
 		t.Errorf("applied twice, it is version %v of %v", again.was(), is.was())
 	}
@@ -182,7 +198,8 @@ func tryTrial(t *testing.T, o world, w *writer.Writer) {
 	}
 	raw, err = w.Create(ctx, ref, json.RawMessage(webBody("trial", "a", none, "")))
 	first := webFrom(t, raw, err)
-	if _, err := k.TryApply(ctx, ref, json.RawMessage(webBody("trial", "a", none, ""))); !errors.Is(err, integration.ErrChanged) {
+	if _, err := k.TryApply(ctx, ref, json.RawMessage(webBody("trial", "a", none, ""))); !errors.Is(err,
+		integration.ErrChanged) {
 		t.Errorf("created again: got %v", err)
 	}
 	raw, err = k.TryApply(ctx, ref, json.RawMessage(webBody("trial", "b", first.was(), "")))
@@ -193,7 +210,8 @@ func tryTrial(t *testing.T, o world, w *writer.Writer) {
 	if is := webFrom(t, raw, err); is.was() != first.was() || is.Spec.Template.Spec.Containers[0].Image != "a" {
 		t.Errorf("the trial of a change is kept: %+v", is)
 	}
-	if code, raw := o.send(t, http.MethodPatch, "/apis/apps/v1/namespaces/trial/deployments/web?fieldManager=kubectl", "application/merge-patch+json", `{"spec": {"replicas": 0}}`); code != http.StatusOK {
+	if code, raw := o.send(t, http.MethodPatch, "/apis/apps/v1/namespaces/trial/deployments/web?fieldManager=kubectl",
+		"application/merge-patch+json", `{"spec": {"replicas": 0}}`); code != http.StatusOK {
 		t.Fatalf("%d %s", code, raw)
 	}
 	_, err = k.TryApply(ctx, ref, json.RawMessage(webBody("trial", "a", first.was(), `"replicas": 1,`)))
@@ -201,10 +219,12 @@ func tryTrial(t *testing.T, o world, w *writer.Writer) {
 	if !errors.As(err, &conflict) || fmt.Sprint(conflict.Managers, conflict.Fields) != "[kubectl] [.spec.replicas]" {
 		t.Errorf("got %v", err)
 	}
-	if _, err := k.TryApply(ctx, ref, json.RawMessage(webBody("trial", "a", first.was(), ""))); !errors.Is(err, integration.ErrChanged) {
+	if _, err := k.TryApply(ctx, ref, json.RawMessage(webBody("trial", "a", first.was(), ""))); !errors.Is(err,
+		integration.ErrChanged) {
 		t.Errorf("an old version: got %v", err)
 	}
-	if _, err := k.TryApply(ctx, ref, json.RawMessage(webBody("trial", "a", none, `"nope": 1,`))); err == nil || !strings.Contains(err.Error(), "nope") {
+	if _, err := k.TryApply(ctx, ref, json.RawMessage(webBody("trial", "a", none, `"nope": 1,`))); err == nil ||
+		!strings.Contains(err.Error(), "nope") {
 		t.Errorf("an unknown field: got %v", err)
 	}
 }

@@ -38,16 +38,20 @@ func TestForbiddenByRealServer(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"full", "ends", "strict"} {
-		must(http.MethodPost, "/api/v1/namespaces", fmt.Sprintf(`{"metadata": {"name": %q, "labels": {"pod-security.kubernetes.io/enforce": %q}}}`,
-			name, map[bool]string{true: "restricted", false: "privileged"}[name == "strict"]))
+		must(http.MethodPost, "/api/v1/namespaces",
+			fmt.Sprintf(`{"metadata": {"name": %q, "labels": {"pod-security.kubernetes.io/enforce": %q}}}`,
+				name, map[bool]string{true: "restricted", false: "privileged"}[name == "strict"]))
 	}
-	must(http.MethodPost, "/api/v1/namespaces/full/resourcequotas", `{"metadata": {"name": "q"}, "spec": {"hard": {"count/configmaps": "0"}}}`)
-	must(http.MethodPatch, "/api/v1/namespaces/full/resourcequotas/q/status", `{"status": {"hard": {"count/configmaps": "0"}, "used": {"count/configmaps": "0"}}}`)
+	must(http.MethodPost, "/api/v1/namespaces/full/resourcequotas",
+		`{"metadata": {"name": "q"}, "spec": {"hard": {"count/configmaps": "0"}}}`)
+	must(http.MethodPatch, "/api/v1/namespaces/full/resourcequotas/q/status",
+		`{"status": {"hard": {"count/configmaps": "0"}, "used": {"count/configmaps": "0"}}}`)
 	must(http.MethodPost, "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", policyThatRefuses)
 	must(http.MethodPost, "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings", bindingOfPolicy)
 	must(http.MethodDelete, "/api/v1/namespaces/ends", "")
 	create := func(user, namespace, name string) error {
-		w, err := writer.Open(kube.Access{Name: "west", Server: r.URL, Token: r.Token(user), Integration: "namespaces", Insecure: true})
+		w, err := writer.Open(kube.Access{Name: "west", Server: r.URL, Token: r.Token(user), Integration: "namespaces",
+			Insecure: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,9 +16,11 @@ import (
 
 // configMap names an object in a namespace.
 func configMap(namespace, name string) (integration.ObjectRef, json.RawMessage) {
-	ref := integration.ObjectRef{Resource: integration.Resource{Version: "v1", Plural: "configmaps"}, Namespace: namespace, Name: name}
+	ref := integration.ObjectRef{Resource: integration.Resource{Version: "v1", Plural: "configmaps"}, Namespace: namespace,
+		Name: name}
 	odd := map[bool]string{true: "odd", false: "even"}[strings.ContainsAny(name[len(name)-1:], "13579")]
-	return ref, json.RawMessage(fmt.Sprintf(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": %q, "name": %q, "labels": {"is": %q}}, "data": {"a": "1"}}`, namespace, name, odd))
+	return ref,
+		json.RawMessage(fmt.Sprintf(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": %q, "name": %q, "labels": {"is": %q}}, "data": {"a": "1"}}`, namespace, name, odd))
 }
 
 func tryList(t *testing.T, _ world, w *writer.Writer) {
@@ -47,8 +49,10 @@ func tryList(t *testing.T, _ world, w *writer.Writer) {
 		namespace, labels string
 		want              int
 	}{
-		"one namespace": {"many", "", 600}, "the other": {"few", "", 1}, "all": {"", "is", 601}, "none there": {"nobody", "", 0},
-		"by label": {"many", "is=odd", 300}, "by two labels": {"", "is!=odd,is", 300}, "label that nobody has": {"many", "is=x", 0},
+		"one namespace": {"many", "", 600}, "the other": {"few", "", 1}, "all": {"", "is", 601},
+		"none there": {"nobody", "", 0},
+		"by label":   {"many", "is=odd", 300}, "by two labels": {"", "is!=odd,is", 300},
+		"label that nobody has": {"many", "is=x", 0},
 	} {
 		got, err := w.List(t.Context(), ref.Resource, c.namespace, c.labels)
 		names := map[string]bool{}
@@ -67,17 +71,20 @@ func tryMissing(t *testing.T, o world, w *writer.Writer) {
 	if _, err := w.Get(ctx, ref); !errors.Is(err, integration.ErrNotThere) {
 		t.Errorf("object in no namespace: got %v", err)
 	}
-	if _, err := w.Create(ctx, ref, object); err == nil || errors.Is(err, integration.ErrNotThere) || !strings.Contains(err.Error(), `namespaces "nowhere" not found`) {
+	if _, err := w.Create(ctx, ref, object); err == nil || errors.Is(err, integration.ErrNotThere) ||
+		!strings.Contains(err.Error(), `namespaces "nowhere" not found`) {
 		t.Errorf("made in no namespace: got %v", err)
 	}
 	unknown := integration.Resource{Group: "example.com", Version: "v1", Plural: "shelves"}
-	if _, err := w.Get(ctx, integration.ObjectRef{Resource: unknown, Name: "x"}); err == nil || errors.Is(err, integration.ErrNotThere) {
+	if _, err := w.Get(ctx, integration.ObjectRef{Resource: unknown, Name: "x"}); err == nil ||
+		errors.Is(err, integration.ErrNotThere) {
 		t.Errorf("unknown resource: got %v", err)
 	}
 	if _, err := w.List(ctx, unknown, "", ""); err == nil {
 		t.Error("an unknown resource has a list")
 	}
-	if _, err := w.Create(ctx, namespace("Upper"), labeled("Upper", none, nil)); integration.ClassOfFailure(err) != integration.FailureOfConfig {
+	if _, err := w.Create(ctx, namespace("Upper"),
+		labeled("Upper", none, nil)); integration.ClassOfFailure(err) != integration.FailureOfConfig {
 		t.Errorf("a name that cannot be: got %v", err)
 	}
 	access := o.access
@@ -86,7 +93,8 @@ func tryMissing(t *testing.T, o world, w *writer.Writer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Get(ctx, ref); integration.ClassOfFailure(err) != integration.FailureOfConfig || !strings.Contains(err.Error(), "the token is not valid") {
+	if _, err := r.Get(ctx, ref); integration.ClassOfFailure(err) != integration.FailureOfConfig ||
+		!strings.Contains(err.Error(), "the token is not valid") {
 		t.Errorf("wrong token: got %v", err)
 	}
 }

@@ -74,7 +74,8 @@ func realServer(t *testing.T) world {
 	return world{kube.Access{Name: "west", Server: r.URL, Token: r.Token("admin"), Integration: "shelves", Insecure: true},
 		func(manager, path, key, value string) {
 			patch := fmt.Sprintf(`{"metadata": {"labels": {%q: %q}}}`, key, value)
-			code, raw := r.Send(t, "admin", http.MethodPatch, path+"?fieldManager="+url.QueryEscape(manager), "application/merge-patch+json", patch)
+			code, raw := r.Send(t, "admin", http.MethodPatch, path+"?fieldManager="+url.QueryEscape(manager),
+				"application/merge-patch+json", patch)
 			if code != http.StatusOK {
 				t.Fatalf("%d %s", code, raw)
 			}
@@ -87,8 +88,9 @@ func TestServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
 			for name, test := range map[string]func(*testing.T, world, *writer.Writer){
-				"create": tryCreate, "apply": tryApply, "conflict": tryConflict, "delete": tryDelete, "list": tryList, "missing": tryMissing,
-				"merge": tryMerge, "take": tryTake, "trial": tryTrial, "kind": tryKind,
+				"create": tryCreate, "apply": tryApply, "conflict": tryConflict, "delete": tryDelete, "list": tryList,
+				"missing": tryMissing,
+				"merge":   tryMerge, "take": tryTake, "trial": tryTrial, "kind": tryKind,
 			} {
 				t.Run(name, func(t *testing.T) {
 					k, err := writer.Open(w.access)
@@ -137,7 +139,8 @@ func stateOf(t *testing.T, raw json.RawMessage, err error) state {
 		t.Fatal(err)
 	}
 	delete(is.Metadata.Labels, "kubernetes.io/metadata.name")
-	return state{integration.Preconditions{UID: is.Metadata.UID, ResourceVersion: is.Metadata.ResourceVersion}, fmt.Sprint(is.Metadata.Labels)}
+	return state{integration.Preconditions{UID: is.Metadata.UID, ResourceVersion: is.Metadata.ResourceVersion},
+		fmt.Sprint(is.Metadata.Labels)}
 }
 
 // look reads an object.
@@ -155,14 +158,17 @@ func tryCreate(t *testing.T, o world, w *writer.Writer) {
 	if is := look(t, w, "made"); made != is || is.labels != "map[a:1]" {
 		t.Errorf("made %v, got %v", made, is)
 	}
-	for name, labels := range map[string]map[string]string{"same": {"a": "1"}, "another": {"a": "2"}, "more": {"a": "1", "b": "1"}} {
-		if _, err := w.Create(t.Context(), namespace("made"), labeled("made", none, labels)); !errors.Is(err, integration.ErrChanged) {
+	for name, labels := range map[string]map[string]string{"same": {"a": "1"}, "another": {"a": "2"},
+		"more": {"a": "1", "b": "1"}} {
+		if _, err := w.Create(t.Context(), namespace("made"), labeled("made", none, labels)); !errors.Is(err,
+			integration.ErrChanged) {
 			t.Errorf("%s, made again: got %v", name, err)
 		}
 	}
 	o.label("kubectl-edit", "/api/v1/namespaces/made", "team", "x")
 	before := look(t, w, "made")
-	if _, err := w.Create(t.Context(), namespace("made"), labeled("made", none, map[string]string{"team": "y"})); !errors.Is(err, integration.ErrChanged) {
+	if _, err := w.Create(t.Context(), namespace("made"),
+		labeled("made", none, map[string]string{"team": "y"})); !errors.Is(err, integration.ErrChanged) {
 		t.Errorf("with a field of others: got %v", err)
 	}
 	if after := look(t, w, "made"); after != before {
@@ -177,9 +183,11 @@ func tryApply(t *testing.T, o world, w *writer.Writer) {
 	o.label("kubectl-edit", "/api/v1/namespaces/applied", "team", "x")
 	now := look(t, w, "applied")
 	for name, was := range map[string]integration.Preconditions{
-		"old version": first.Preconditions, "another object": {UID: "00000000-0000-0000-0000-000000000000", ResourceVersion: now.ResourceVersion},
+		"old version": first.Preconditions, "another object": {UID: "00000000-0000-0000-0000-000000000000",
+			ResourceVersion: now.ResourceVersion},
 	} {
-		if _, err := w.Apply(t.Context(), ref, labeled("applied", was, map[string]string{"a": "2"})); !errors.Is(err, integration.ErrChanged) {
+		if _, err := w.Apply(t.Context(), ref, labeled("applied", was, map[string]string{"a": "2"})); !errors.Is(err,
+			integration.ErrChanged) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -192,7 +200,8 @@ func tryApply(t *testing.T, o world, w *writer.Writer) {
 	if again := stateOf(t, raw, err); again != next {
 		t.Errorf("applied twice: got %v, want %v", again, next)
 	}
-	if _, err := w.Apply(t.Context(), namespace("nobody"), labeled("nobody", next.Preconditions, nil)); !errors.Is(err, integration.ErrChanged) {
+	if _, err := w.Apply(t.Context(), namespace("nobody"), labeled("nobody", next.Preconditions, nil)); !errors.Is(err,
+		integration.ErrChanged) {
 		t.Errorf("an object that is gone: got %v", err)
 	}
 }
@@ -218,7 +227,8 @@ func tryConflict(t *testing.T, o world, w *writer.Writer) {
 	if want := []string{"kubectl-edit .metadata.labels.team", "other tool .metadata.labels.a"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	raw, err := w.Apply(t.Context(), ref, labeled("contested", now.Preconditions, map[string]string{"a": "5", "team": "x"}))
+	raw, err := w.Apply(t.Context(), ref,
+		labeled("contested", now.Preconditions, map[string]string{"a": "5", "team": "x"}))
 	if is := stateOf(t, raw, err); is.labels != "map[a:5 team:x]" {
 		t.Errorf("the values that others gave: got %v", is)
 	}
@@ -231,7 +241,8 @@ func tryDelete(t *testing.T, o world, w *writer.Writer) {
 	o.label("kubectl-edit", "/api/v1/namespaces/doomed", "team", "x")
 	now := look(t, w, "doomed")
 	for name, was := range map[string]integration.Preconditions{
-		"old version": first.Preconditions, "another object": {UID: "00000000-0000-0000-0000-000000000000", ResourceVersion: now.ResourceVersion},
+		"old version": first.Preconditions, "another object": {UID: "00000000-0000-0000-0000-000000000000",
+			ResourceVersion: now.ResourceVersion},
 	} {
 		if err := w.Delete(t.Context(), ref, was, integration.Background); !errors.Is(err, integration.ErrChanged) {
 			t.Errorf("%s: got %v", name, err)
@@ -250,7 +261,8 @@ func tryDelete(t *testing.T, o world, w *writer.Writer) {
 	if _, err := w.Get(t.Context(), ref); !errors.Is(err, integration.ErrNotThere) {
 		t.Errorf("got %v", err)
 	}
-	if err := w.Delete(t.Context(), ref, now.Preconditions, integration.Background); !errors.Is(err, integration.ErrNotThere) {
+	if err := w.Delete(t.Context(), ref, now.Preconditions, integration.Background); !errors.Is(err,
+		integration.ErrNotThere) {
 		t.Errorf("deleted twice: got %v", err)
 	}
 }

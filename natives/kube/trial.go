@@ -14,7 +14,8 @@ import (
 type Trial struct{ c *Connection }
 
 // TryApply implements [integration.ClusterTrial].
-func (t *Trial) TryApply(ctx context.Context, ref integration.ObjectRef, object json.RawMessage) (json.RawMessage, error) {
+func (t *Trial) TryApply(ctx context.Context, ref integration.ObjectRef,
+	object json.RawMessage) (json.RawMessage, error) {
 	_, was, err := decodeApplied(object, ref)
 	isNew := err == nil && was == (integration.Preconditions{})
 	prepare := t.c.Application

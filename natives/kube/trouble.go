@@ -81,7 +81,8 @@ func readTrouble(code int, raw []byte, after time.Duration) error {
 		t.class = integration.FailureTransient
 	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
 		t.class = integration.FailureTransient
-	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusBadRequest || code == http.StatusUnprocessableEntity:
+	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusBadRequest ||
+		code == http.StatusUnprocessableEntity:
 		t.class = integration.FailureOfConfig
 	}
 	return t
@@ -195,9 +196,11 @@ func (t *trouble) known(of Call) error {
 	switch {
 	case t.code == http.StatusGone:
 		return errGone
-	case t.code == http.StatusNotFound && t.status.Reason == "NotFound" && d.Name == of.Ref.Name && d.Kind == of.Ref.Plural && d.Name != "":
+	case t.code == http.StatusNotFound && t.status.Reason == "NotFound" && d.Name == of.Ref.Name &&
+		d.Kind == of.Ref.Plural && d.Name != "":
 		return integration.ErrNotThere
-	case t.code == http.StatusUnprocessableEntity && of.Method == http.MethodPatch && slices.ContainsFunc(d.Causes, func(c cause) bool { return c.Field == "metadata.uid" }):
+	case t.code == http.StatusUnprocessableEntity && of.Method == http.MethodPatch &&
+		slices.ContainsFunc(d.Causes, func(c cause) bool { return c.Field == "metadata.uid" }):
 		return integration.ErrChanged // another object has its name
 	case t.code != http.StatusConflict:
 		return nil

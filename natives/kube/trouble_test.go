@@ -22,7 +22,9 @@ import (
 
 // says returns the status object with which an API server refuses.
 func says(code int, reason, more string) string {
-	return fmt.Sprintf(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": %q, "code": %d, "message": "says why"%s}`, reason, code, more)
+	return fmt.Sprintf(
+		`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": %q, "code": %d, "message": "says why"%s}`,
+		reason, code, more)
 }
 
 const named = `, "details": {"name": "web", "group": "apps", "kind": "deployments"}`
@@ -49,40 +51,49 @@ func TestTroubles(t *testing.T) {
 		is    error // nil: none of those that callers tell apart
 		text  string
 	}{
-		"not there":               {404, says(404, "NotFound", named), task, integration.ErrNotThere, "it is not there"},
-		"its namespace not there": {404, says(404, "NotFound", `, "details": {"name": "shop", "kind": "namespaces"}`), task, nil, "says why"},
-		"another name not there":  {404, says(404, "NotFound", `, "details": {"name": "other", "kind": "deployments"}`), task, nil, "says why"},
-		"no such resource":        {404, "404 page not found", task, nil, "not the answer of an API server: 404 page not found"},
-		"page of a proxy, 404":    {404, "<html>gone</html>", task, nil, "<html>gone</html>"},
-		"not found without name":  {404, says(404, "NotFound", ""), task, nil, "says why"},
-		"changed":                 {409, says(409, "Conflict", named), task, integration.ErrChanged, "somebody else changed it"},
-		"exists":                  {409, says(409, "AlreadyExists", named), task, integration.ErrChanged, "somebody else changed it"},
-		"page of a proxy, 409":    {409, "conflict", task, nil, "conflict"},
-		"not logged in":           {401, says(401, "Unauthorized", ""), config, nil, "the token is not valid"},
-		"denied":                  {403, forbidden(`User "u" cannot VERB resource "deployments"`, ""), config, nil, "the role of the account must allow VERBS of deployments.apps"},
-		"denied by a proxy":       {403, "<html>who are you</html>", config, nil, "who are you</html>; something in front of the API server refuses"},
-		"bad request":             {400, says(400, "BadRequest", ""), config, nil, "says why"},
-		"invalid":                 {422, says(422, "Invalid", named), config, nil, "says why"},
-		"too many":                {429, says(429, "TooManyRequests", ""), transient, nil, "(tried 4 times)"},
-		"fails":                   {500, says(500, "InternalError", ""), transient, nil, "says why"},
-		"away":                    {503, "<html>away</html>", transient, nil, "away"},
-		"gateway":                 {502, "", transient, nil, "the server answers 502"},
-		"gone":                    {410, says(410, "Expired", ""), transient, nil, "it changed while it was read"},
-		"sends on":                {302, "", config, nil, "it sends us to another address: name that one in the data"},
-		"echo of the token":       {400, "your token is " + sesame, config, nil, "your token is [token]"},
-		"control characters":      {400, says(400, "BadRequest", "")[:20] + "\x1b[31m\u202e", config, nil, "not the answer of an API server"},
-		"html":                    {200, "<html>", task, nil, "not this object"},
-		"nothing":                 {200, "", task, nil, "not this object"},
-		"null":                    {200, "null", task, nil, "not this object"},
-		"empty object":            {200, "{}", task, nil, "not this object"},
-		"half an object":          {200, object("apps/v1", "Deployment", "shop", "web", "")[:60], task, nil, "not this object"},
-		"status with 200":         {200, says(404, "NotFound", named), task, nil, `it is "Status" of "v1"`},
-		"another kind of group":   {200, object("v1", "Deployment", "shop", "web", ""), task, nil, `"Deployment" of "v1"`},
-		"another name":            {200, object("apps/v1", "Deployment", "shop", "other", ""), task, nil, `"other"`},
-		"another namespace":       {200, object("apps/v1", "Deployment", "other", "web", ""), task, nil, `namespace "other"`},
-		"no version":              {200, strings.Replace(object("apps/v1", "Deployment", "shop", "web", ""), `"7"`, `""`, 1), task, nil, "no uid and resourceVersion"},
-		"no content":              {204, "", task, nil, "the server answers 204"},
-		"too large":               {200, strings.Repeat("x", 1<<20+1), task, nil, "more than 1 MB"},
+		"not there": {404, says(404, "NotFound", named), task, integration.ErrNotThere, "it is not there"},
+		"its namespace not there": {404, says(404, "NotFound", `, "details": {"name": "shop", "kind": "namespaces"}`), task,
+			nil, "says why"},
+		"another name not there": {404, says(404, "NotFound", `, "details": {"name": "other", "kind": "deployments"}`), task,
+			nil, "says why"},
+		"no such resource": {404, "404 page not found", task, nil,
+			"not the answer of an API server: 404 page not found"},
+		"page of a proxy, 404":   {404, "<html>gone</html>", task, nil, "<html>gone</html>"},
+		"not found without name": {404, says(404, "NotFound", ""), task, nil, "says why"},
+		"changed": {409, says(409, "Conflict", named), task, integration.ErrChanged,
+			"somebody else changed it"},
+		"exists": {409, says(409, "AlreadyExists", named), task, integration.ErrChanged,
+			"somebody else changed it"},
+		"page of a proxy, 409": {409, "conflict", task, nil, "conflict"},
+		"not logged in":        {401, says(401, "Unauthorized", ""), config, nil, "the token is not valid"},
+		"denied": {403, forbidden(`User "u" cannot VERB resource "deployments"`, ""), config, nil,
+			"the role of the account must allow VERBS of deployments.apps"},
+		"denied by a proxy": {403, "<html>who are you</html>", config, nil,
+			"who are you</html>; something in front of the API server refuses"},
+		"bad request":       {400, says(400, "BadRequest", ""), config, nil, "says why"},
+		"invalid":           {422, says(422, "Invalid", named), config, nil, "says why"},
+		"too many":          {429, says(429, "TooManyRequests", ""), transient, nil, "(tried 4 times)"},
+		"fails":             {500, says(500, "InternalError", ""), transient, nil, "says why"},
+		"away":              {503, "<html>away</html>", transient, nil, "away"},
+		"gateway":           {502, "", transient, nil, "the server answers 502"},
+		"gone":              {410, says(410, "Expired", ""), transient, nil, "it changed while it was read"},
+		"sends on":          {302, "", config, nil, "it sends us to another address: name that one in the data"},
+		"echo of the token": {400, "your token is " + sesame, config, nil, "your token is [token]"},
+		"control characters": {400, says(400, "BadRequest", "")[:20] + "\x1b[31m\u202e", config, nil,
+			"not the answer of an API server"},
+		"html":                  {200, "<html>", task, nil, "not this object"},
+		"nothing":               {200, "", task, nil, "not this object"},
+		"null":                  {200, "null", task, nil, "not this object"},
+		"empty object":          {200, "{}", task, nil, "not this object"},
+		"half an object":        {200, object("apps/v1", "Deployment", "shop", "web", "")[:60], task, nil, "not this object"},
+		"status with 200":       {200, says(404, "NotFound", named), task, nil, `it is "Status" of "v1"`},
+		"another kind of group": {200, object("v1", "Deployment", "shop", "web", ""), task, nil, `"Deployment" of "v1"`},
+		"another name":          {200, object("apps/v1", "Deployment", "shop", "other", ""), task, nil, `"other"`},
+		"another namespace":     {200, object("apps/v1", "Deployment", "other", "web", ""), task, nil, `namespace "other"`},
+		"no version": {200, strings.Replace(object("apps/v1", "Deployment", "shop", "web", ""), `"7"`, `""`, 1),
+			task, nil, "no uid and resourceVersion"},
+		"no content": {204, "", task, nil, "the server answers 204"},
+		"too large":  {200, strings.Repeat("x", 1<<20+1), task, nil, "more than 1 MB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := westWriter(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -118,15 +129,20 @@ func TestForbidden(t *testing.T) {
 		class integration.FailureClass
 		text  string
 	}{
-		"role":                      {forbidden(`User "system:serviceaccount:a:b" cannot patch resource "deployments" in API group "apps" in the namespace "shop"`, ""), config, role},
+		"role": {forbidden(
+			`User "system:serviceaccount:a:b" cannot patch resource "deployments" in API group "apps" in the namespace "shop"`,
+			""), config, role},
 		"role at the cluster scope": {forbidden(`User "u" cannot create resource "namespaces" in API group "" at the cluster scope: RBAC: clusterrole.rbac.authorization.k8s.io "x" not found`, ""), config, role},
 		"grant": {forbidden(`user "u" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`, ""), config,
 			"the account can only grant what it may do itself"},
-		"quota":         {forbidden("exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1", ""), config, quota},
+		"quota": {forbidden("exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1", ""), config,
+			quota},
 		"quota without": {forbidden("failed quota: q: must specify limits.cpu for: int", ""), config, quota},
 		"webhook":       {forbidden(`admission webhook "w.example" denied the request: exceeded quota: mine, user "u" cannot patch resource "deployments"`, ""), config, policy},
-		"policy":        {forbidden("ValidatingAdmissionPolicy 'p' with binding 'b' denied request: exceeded quota: of ours", ""), config, policy},
-		"pod security":  {forbidden(`violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false`, ""), config, policy},
+		"policy": {forbidden("ValidatingAdmissionPolicy 'p' with binding 'b' denied request: exceeded quota: of ours",
+			""), config, policy},
+		"pod security": {forbidden(`violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false`, ""), config,
+			policy},
 		"terminating": {forbidden("unable to create new content in namespace shop because it is being terminated",
 			`, "details": {"name": "web", "group": "apps", "kind": "deployments", "causes": [{"reason": "NamespaceTerminating", "message": "namespace shop is being terminated", "field": "metadata.namespace"}]}`),
 			transient, "the namespace is being deleted"},
@@ -169,7 +185,8 @@ func TestFieldConflict(t *testing.T) {
 	})
 	_, err := w.Apply(t.Context(), deployment, json.RawMessage(wanted))
 	want := `other managers own fields, kubectl "x" owns .spec.replicas, hpa owns .spec.x`
-	if got := (*integration.FieldConflict)(nil); !errors.As(err, &got) || got.Error() != want || errors.Is(err, integration.ErrChanged) {
+	if got := (*integration.FieldConflict)(nil); !errors.As(err, &got) || got.Error() != want ||
+		errors.Is(err, integration.ErrChanged) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if _, err := w.Create(t.Context(), deployment, json.RawMessage(wanted)); !errors.Is(err, integration.ErrChanged) {
@@ -205,7 +222,8 @@ func TestBrokenConnections(t *testing.T) {
 	checkTrouble(t, err, integration.FailureTransient, nil, "the answer ended early")
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
-	gone, err := kube.Open(kube.Access{Name: "west", Server: closed.URL, Token: sesame, Integration: "shelves", Pause: time.Millisecond})
+	gone, err := kube.Open(kube.Access{Name: "west", Server: closed.URL, Token: sesame, Integration: "shelves",
+		Pause: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +242,8 @@ func TestCertificate(t *testing.T) {
 	defer s.Close()
 	s.Config.ErrorLog = nil
 	for insecure, want := range map[bool]string{false: "certificate cannot be trusted", true: ""} {
-		o, err := kube.Open(kube.Access{Name: "west", Server: s.URL, Token: sesame, Integration: "shelves", Insecure: insecure})
+		o, err := kube.Open(kube.Access{Name: "west", Server: s.URL, Token: sesame, Integration: "shelves",
+			Insecure: insecure})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +302,8 @@ func TestSentAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				for method, want := range map[string]int{"read": c.reads, "write": c.writes} {
-					w, err := writer.Open(kube.Access{Name: "west", Server: "https://west.example", Token: sesame, Integration: "shelves"})
+					w, err := writer.Open(kube.Access{Name: "west", Server: "https://west.example", Token: sesame,
+						Integration: "shelves"})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -312,7 +332,8 @@ func TestContextEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Connection().SetTransport(&answers{list: []http.Response{{StatusCode: 429, Header: http.Header{"Retry-After": {"30"}}}}})
+		o.Connection().SetTransport(&answers{
+			list: []http.Response{{StatusCode: 429, Header: http.Header{"Retry-After": {"30"}}}}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begin := time.Now()
@@ -326,17 +347,23 @@ func TestContextEnds(t *testing.T) {
 func TestWithoutValues(t *testing.T) {
 	long := strings.Repeat("x", kube.MaxValue)
 	for name, c := range map[string][2]string{
-		"no value":     {"says why", "says why"},
-		"short value":  {`spec.schedule: Invalid value: "x": expected 5 fields`, `spec.schedule: Invalid value: "x": expected 5 fields`},
-		"number":       {"spec.replicas: Invalid value: -1: must be 0 or more", "spec.replicas: Invalid value: -1: must be 0 or more"},
-		"object":       {`spec.selector: Invalid value: {"a": "s}cret: {"}: field is immutable`, "spec.selector: Invalid value: …: field is immutable"},
-		"list":         {`a: Invalid value: ["s"]: no`, "a: Invalid value: …: no"},
-		"long text":    {`a: Invalid value: "` + long + `": no`, "a: Invalid value: …: no"},
-		"quoted patch": {`"" is invalid: patch: Invalid value: "{\"a\":\"` + long + `\"}": strict decoding error: unknown field "spec.nope"`, `"" is invalid: patch: Invalid value: …: strict decoding error: unknown field "spec.nope"`},
-		"two values":   {`[a: Invalid value: {}: no, b: Invalid value: {"x": {}}: no]`, "[a: Invalid value: …: no, b: Invalid value: …: no]"},
-		"text of Go":   {`a: Invalid value: v1.LabelSelector{A: "s"}: no`, "a: Invalid value: v1.LabelSelector{A: \"s\"}: no"},
-		"unfinished":   {`a: Invalid value: {"x": "s`, "a: Invalid value: …"},
-		"nothing":      {"a: Invalid value: ", "a: Invalid value: "},
+		"no value": {"says why", "says why"},
+		"short value": {`spec.schedule: Invalid value: "x": expected 5 fields`,
+			`spec.schedule: Invalid value: "x": expected 5 fields`},
+		"number": {"spec.replicas: Invalid value: -1: must be 0 or more",
+			"spec.replicas: Invalid value: -1: must be 0 or more"},
+		"object": {`spec.selector: Invalid value: {"a": "s}cret: {"}: field is immutable`,
+			"spec.selector: Invalid value: …: field is immutable"},
+		"list":      {`a: Invalid value: ["s"]: no`, "a: Invalid value: …: no"},
+		"long text": {`a: Invalid value: "` + long + `": no`, "a: Invalid value: …: no"},
+		"quoted patch": {`"" is invalid: patch: Invalid value: "{\"a\":\"` + long +
+			`\"}": strict decoding error: unknown field "spec.nope"`,
+			`"" is invalid: patch: Invalid value: …: strict decoding error: unknown field "spec.nope"`},
+		"two values": {`[a: Invalid value: {}: no, b: Invalid value: {"x": {}}: no]`,
+			"[a: Invalid value: …: no, b: Invalid value: …: no]"},
+		"text of Go": {`a: Invalid value: v1.LabelSelector{A: "s"}: no`, "a: Invalid value: v1.LabelSelector{A: \"s\"}: no"},
+		"unfinished": {`a: Invalid value: {"x": "s`, "a: Invalid value: …"},
+		"nothing":    {"a: Invalid value: ", "a: Invalid value: "},
 	} {
 		if got := kube.WithoutValues(c[0]); got != c[1] {
 			t.Errorf("%s: got %q, want %q", name, got, c[1])

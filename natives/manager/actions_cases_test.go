@@ -34,12 +34,14 @@ type orderCase struct {
 func (s *scene) setKind(t *testing.T, id string) {
 	t.Helper()
 	kind, name, _ := strings.Cut(id, "/")
-	spec, known := map[string]object{"Deployment": {}, "StatefulSet": {"cache": true}, "CronJob": {"cron": "0 0 * * *"}}[kind]
+	spec, known := map[string]object{"Deployment": {}, "StatefulSet": {"cache": true},
+		"CronJob": {"cron": "0 0 * * *"}}[kind]
 	if !known {
 		t.Fatalf("the kind %q is not known", kind)
 	}
 	spec["resources"] = s.entry(managerFile, 0)["spec"].(object)["resources"]
-	s.copyOf(managerFile, "/integrations/"+name+".yml", object{"name": name, "managed": []any{object{"namespace": ref(namespaceFile), "spec": spec}}})
+	s.copyOf(managerFile, "/integrations/"+name+".yml",
+		object{"name": name, "managed": []any{object{"namespace": ref(namespaceFile), "spec": spec}}})
 }
 
 // watchOrder notes what is deleted and made, and before something is made what is gone since then:
@@ -111,7 +113,8 @@ func TestOrderCases(t *testing.T) {
 		}
 		slices.Sort(told)
 		want := slices.Sorted(slices.Values(c.Expected.Told))
-		if !slices.Equal(order, c.Expected.Order) || !slices.Equal(told, want) || c.Expected.Writes != nil && len(order) != *c.Expected.Writes {
+		if !slices.Equal(order, c.Expected.Order) || !slices.Equal(told, want) ||
+			c.Expected.Writes != nil && len(order) != *c.Expected.Writes {
 			t.Errorf("did %q and told %q (%q), want %s", order, told, s.said, raw.Expected)
 		}
 	})
@@ -120,7 +123,8 @@ func TestOrderCases(t *testing.T) {
 // An object of another kind takes the name of one that is gone with its pods, whatever the kinds are. A
 // run that was killed in between makes it, too.
 func TestKindChanged(t *testing.T) {
-	for _, kinds := range [][2]string{{"Deployment", "StatefulSet"}, {"StatefulSet", "Deployment"}, {"Deployment", "CronJob"}, {"CronJob", "Deployment"}} {
+	for _, kinds := range [][2]string{{"Deployment", "StatefulSet"}, {"StatefulSet", "Deployment"},
+		{"Deployment", "CronJob"}, {"CronJob", "Deployment"}} {
 		s := newScene(t)
 		s.cluster.Working = true
 		s.setKind(t, kinds[0]+"/a")
@@ -130,7 +134,8 @@ func TestKindChanged(t *testing.T) {
 		var order []string
 		s.watchOrder(&order)
 		s.mustRun(t)
-		if want := []string{"delete " + kinds[0] + "/a", "gone " + kinds[0] + "/a", "create " + kinds[1] + "/a"}; !slices.Equal(order, want) {
+		if want := []string{"delete " + kinds[0] + "/a", "gone " + kinds[0] + "/a",
+			"create " + kinds[1] + "/a"}; !slices.Equal(order, want) {
 			t.Errorf("did %q, want %q", order, want)
 		}
 		if w := s.mustRun(t); len(w) > 0 {
@@ -201,7 +206,8 @@ func TestNameCases(t *testing.T) {
 				deletes++
 			}
 		}
-		if s.fails(err) != expected.Error || expected.Writes != nil && len(writes) != *expected.Writes || expected.Deletes != nil && deletes != *expected.Deletes {
+		if s.fails(err) != expected.Error || expected.Writes != nil && len(writes) != *expected.Writes ||
+			expected.Deletes != nil && deletes != *expected.Deletes {
 			t.Errorf("wrote %q: %v %q, want %s", writes, err, s.said, raw.Expected)
 		}
 		quoted := make([]string, len(in.Keys))

@@ -149,7 +149,9 @@ func askDefinitions(ctx context.Context, query integration.QueryFunc) ([]definit
 			return nil, err
 		}
 	}
-	slices.SortFunc(out, func(a, b definition) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Path, b.Path)) })
+	slices.SortFunc(out, func(a, b definition) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Path, b.Path))
+	})
 	return out, nil
 }
 
@@ -177,7 +179,8 @@ func (d *definition) readEntries() error {
 // they decide nothing.
 func askObjects(ctx context.Context, query integration.QueryFunc, w *world) (sharding.Answers, error) {
 	var used []settings.Strategy
-	for _, s := range []settings.Strategy{settings.PerAWSAccount, settings.PerOpenShiftCluster, settings.PerOCMOrganization} {
+	for _, s := range []settings.Strategy{settings.PerAWSAccount, settings.PerOpenShiftCluster,
+		settings.PerOCMOrganization} {
 		isUsed := func(e entry) bool { return e.strategy() == s.String() }
 		if slices.ContainsFunc(w.definitions, func(d definition) bool { return slices.ContainsFunc(d.entries, isUsed) }) {
 			used = append(used, s)
@@ -210,7 +213,8 @@ func askTemplate(ctx context.Context, query integration.QueryFunc, path string) 
 			Content string `json:"content"`
 		} `json:"resources"`
 	}](ctx, query, resourceQuery, map[string]any{"path": path})
-	if partial := (*integration.AnswerError)(nil); errors.As(err, &partial) && slices.Equal(partial.Errors[0].Path, []any{"resources", 0.0}) {
+	if partial := (*integration.AnswerError)(nil); errors.As(err, &partial) &&
+		slices.Equal(partial.Errors[0].Path, []any{"resources", 0.0}) {
 		return nil, nil // so answers the server if there is no resource of this path
 	}
 	if err != nil {

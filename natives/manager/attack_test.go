@@ -19,7 +19,8 @@ func (s *scene) addFillers(n int) {
 
 // breakEntry gives an entry a mistake, so that it cannot be rendered.
 func (s *scene) breakEntry(file string) {
-	s.entry(file, 0)["spec"].(object)["resources"] = object{"requests": object{"cpu": "a b", "memory": "1Mi"}, "limits": object{"memory": "1Mi"}}
+	s.entry(file, 0)["spec"].(object)["resources"] = object{"requests": object{"cpu": "a b", "memory": "1Mi"},
+		"limits": object{"memory": "1Mi"}}
 }
 
 // The objects of an integration that cannot be rendered stay, whatever its name is and whatever
@@ -30,10 +31,12 @@ func TestBrokenStays(t *testing.T) {
 		integration string
 		edit        func(meta map[string]any)
 	}{
-		"usual":         {integration: "short"},
-		"long name":     {integration: long},
-		"odd name":      {integration: "Odd_Name"},
-		"another label": {integration: "short", edit: func(meta map[string]any) { meta["labels"].(map[string]any)["app"] = "mine" }},
+		"usual":     {integration: "short"},
+		"long name": {integration: long},
+		"odd name":  {integration: "Odd_Name"},
+		"another label": {integration: "short", edit: func(meta map[string]any) {
+			meta["labels"].(map[string]any)["app"] = "mine"
+		}},
 		"no annotation": {integration: long, edit: dropShare},
 		"neither annotation nor label": {integration: "short", edit: func(meta map[string]any) {
 			dropShare(meta)
@@ -135,7 +138,8 @@ func TestDivisionOfOwnPods(t *testing.T) {
 // A name that is none, or that would lead to another namespace, is one mistake at its datafile.
 // Nothing is sent.
 func TestNamespaceNames(t *testing.T) {
-	for _, name := range []string{"a/reconcile-prod", "../reconcile-prod", "Reconcile", "a b", "a.b", strings.Repeat("n", 64), "ü", ".", "-a", "a?b#c"} {
+	for _, name := range []string{"a/reconcile-prod", "../reconcile-prod", "Reconcile", "a b", "a.b",
+		strings.Repeat("n", 64), "ü", ".", "-a", "a?b#c"} {
 		s := newScene(t)
 		s.at("/namespaces/reconcile-prod.yml")["name"] = name
 		_, _ = s.run(t)
@@ -157,7 +161,8 @@ func TestMadeByOthers(t *testing.T) {
 	s.cluster.Remove(p)
 	s.cluster.Edit(t, "kubectl-create", p, func(o map[string]any) {
 		labels := map[string]any{"a": "b"}
-		pod := map[string]any{"metadata": map[string]any{"labels": labels}, "spec": map[string]any{"containers": []any{map[string]any{"name": "x", "image": "y"}}}}
+		pod := map[string]any{"metadata": map[string]any{"labels": labels},
+			"spec": map[string]any{"containers": []any{map[string]any{"name": "x", "image": "y"}}}}
 		o["spec"] = map[string]any{"replicas": 1, "selector": map[string]any{"matchLabels": labels}, "template": pod}
 	})
 	for _, s.own = range []string{"", "migrate_selector: true"} {

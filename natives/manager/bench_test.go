@@ -12,7 +12,8 @@ func large(t testing.TB) *testData {
 	delete(d.Data, "/accounts/production.yml")
 	delete(d.Data, "/accounts/staging.yml")
 	for i := range 86 {
-		d.Data[fmt.Sprintf("/accounts/%d.yml", i)] = object{"$schema": "/aws/account-1.yml", "name": fmt.Sprintf("account-%d", i)}
+		d.Data[fmt.Sprintf("/accounts/%d.yml", i)] = object{"$schema": "/aws/account-1.yml",
+			"name": fmt.Sprintf("account-%d", i)}
 	}
 	for i := range 138 {
 		name := fmt.Sprintf("integration-%d", i)

@@ -134,8 +134,10 @@ func (n namespace) unusable() *plan.Finding {
 	if namespaceName.MatchString(n.Name) {
 		return nil
 	}
-	return &plan.Finding{Code: codeNamespace, Severity: plan.SeverityError, Place: plan.Place{File: n.Path, Pointer: "/name"},
-		Message: fmt.Sprintf("%.80q can be no namespace of Kubernetes, so nothing is done there; use lower-case letters, digits and dashes, at most 63", n.Name)}
+	return &plan.Finding{Code: codeNamespace, Severity: plan.SeverityError,
+		Place: plan.Place{File: n.Path, Pointer: "/name"},
+		Message: fmt.Sprintf("%.80q can be no namespace of Kubernetes, so nothing is done there; use lower-case letters, "+
+			"digits and dashes, at most 63", n.Name)}
 }
 
 // pointer returns the place of the problem in the datafile.

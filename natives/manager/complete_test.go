@@ -38,7 +38,8 @@ func newGitHub(t testing.TB) *gitHubServer {
 	g.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.requests = append(g.requests, fmt.Sprintf("%s %s %q %q", r.Method, r.URL.EscapedPath(), r.Header.Get("Accept"), r.Header.Get("Authorization")))
+		g.requests = append(g.requests, fmt.Sprintf("%s %s %q %q", r.Method, r.URL.EscapedPath(), r.Header.Get("Accept"),
+			r.Header.Get("Authorization")))
 		for k, v := range g.header {
 			w.Header()[k] = v
 		}
@@ -94,7 +95,8 @@ const imageKey = exampleItems + "Deployment/qontract-reconcile-terraform-resourc
 func TestImages(t *testing.T) {
 	hub := newGitHub(t)
 	repos := func(d *testData, ref string) {
-		d.at(environmentFile, "parameters")[reposParameter] = []any{object{"repo": exampleUpstream, "ref": ref}, object{"repo": "https://github.com/x/y", "ref": "other"}}
+		d.at(environmentFile, "parameters")[reposParameter] = []any{object{"repo": exampleUpstream, "ref": ref},
+			object{"repo": "https://github.com/x/y", "ref": "other"}}
 	}
 	digest := "sha256:" + strings.Repeat("0", 64)
 	for name, c := range map[string]struct {
@@ -104,26 +106,45 @@ func TestImages(t *testing.T) {
 		want, why string
 		requests  int
 	}{
-		"the environment":              {want: "quay.io/app-sre/qontract-reconcile:f44e417", why: "as the data say"},
-		"a variable":                   {own: "pass_env: [IMAGE_TAG]", variables: map[string]string{"IMAGE_TAG": "v2"}, want: "quay.io/app-sre/qontract-reconcile:v2", why: "with the variable IMAGE_TAG of the process"},
-		"a variable that is empty":     {own: "pass_env: [IMAGE_TAG]", variables: map[string]string{"IMAGE_TAG": ""}, want: "quay.io/app-sre/qontract-reconcile:f44e417", why: "as the data say"},
-		"a variable that is not named": {variables: map[string]string{"IMAGE_TAG": "v2"}, want: "quay.io/app-sre/qontract-reconcile:f44e417", why: "as the data say"},
-		"a variable without a default": {own: "pass_env: [IMAGE_TAG, IMAGE_DIGEST]", edit: func(d *testData) { delete(d.at(environmentFile, "parameters"), "IMAGE_TAG") },
+		"the environment": {want: "quay.io/app-sre/qontract-reconcile:f44e417", why: "as the data say"},
+		"a variable": {own: "pass_env: [IMAGE_TAG]", variables: map[string]string{"IMAGE_TAG": "v2"},
+			want: "quay.io/app-sre/qontract-reconcile:v2", why: "with the variable IMAGE_TAG of the process"},
+		"a variable that is empty": {own: "pass_env: [IMAGE_TAG]", variables: map[string]string{"IMAGE_TAG": ""},
+			want: "quay.io/app-sre/qontract-reconcile:f44e417", why: "as the data say"},
+		"a variable that is not named": {variables: map[string]string{"IMAGE_TAG": "v2"},
+			want: "quay.io/app-sre/qontract-reconcile:f44e417", why: "as the data say"},
+		"a variable without a default": {own: "pass_env: [IMAGE_TAG, IMAGE_DIGEST]", edit: func(d *testData) {
+			delete(d.at(environmentFile, "parameters"), "IMAGE_TAG")
+		},
 			want: "quay.io/app-sre/qontract-reconcile:latest", why: "as the data say"},
-		"a ref":              {edit: func(d *testData) { repos(d, "main") }, want: "quay.io/app-sre/qontract-reconcile:f44e417", why: "the commit of main in " + exampleUpstream, requests: 1},
-		"a ref with a slash": {edit: func(d *testData) { repos(d, "feature/x") }, want: "quay.io/app-sre/qontract-reconcile:f44e417", why: "the commit of feature/x in " + exampleUpstream, requests: 1},
-		"a ref beats a variable, and drops the digest": {own: "pass_env: [IMAGE_TAG, IMAGE_DIGEST]", variables: map[string]string{"IMAGE_TAG": "v2", "IMAGE_DIGEST": digest},
-			edit: func(d *testData) { repos(d, "main"); d.at(environmentFile, "parameters")[digestParameter] = digest },
-			want: "quay.io/app-sre/qontract-reconcile:f44e417", why: "the commit of main in " + exampleUpstream, requests: 1},
-		"a commit": {edit: func(d *testData) { repos(d, strings.Repeat("ab", 20)) }, want: "quay.io/app-sre/qontract-reconcile:abababa", why: "as the data say"},
-		"the settings beat the environment": {own: "image_tag_from_ref: {production: main, other: x}", edit: func(d *testData) { repos(d, "none") },
+		"a ref": {edit: func(d *testData) {
+			repos(d, "main")
+		}, want: "quay.io/app-sre/qontract-reconcile:f44e417", why: "the commit of main in " + exampleUpstream, requests: 1},
+		"a ref with a slash": {edit: func(d *testData) {
+			repos(d, "feature/x")
+		}, want: "quay.io/app-sre/qontract-reconcile:f44e417", why: "the commit of feature/x in " + exampleUpstream,
+			requests: 1},
+		"a ref beats a variable, and drops the digest": {own: "pass_env: [IMAGE_TAG, IMAGE_DIGEST]",
+			variables: map[string]string{"IMAGE_TAG": "v2", "IMAGE_DIGEST": digest},
+			edit:      func(d *testData) { repos(d, "main"); d.at(environmentFile, "parameters")[digestParameter] = digest },
+			want:      "quay.io/app-sre/qontract-reconcile:f44e417", why: "the commit of main in " + exampleUpstream,
+			requests: 1},
+		"a commit": {edit: func(d *testData) {
+			repos(d, strings.Repeat("ab", 20))
+		}, want: "quay.io/app-sre/qontract-reconcile:abababa", why: "as the data say"},
+		"the settings beat the environment": {own: "image_tag_from_ref: {production: main, other: x}",
+			edit: func(d *testData) { repos(d, "none") },
 			want: "quay.io/app-sre/qontract-reconcile:f44e417", why: "the commit of main in " + exampleUpstream, requests: 1},
 		"another image": {own: "image: quay.io/x/y", want: "quay.io/x/y:f44e417", why: "as the data say"},
-		"a digest":      {edit: func(d *testData) { d.at(environmentFile, "parameters")[digestParameter] = digest }, want: "quay.io/app-sre/qontract-reconcile:f44e417@" + digest, why: "as the data say"},
+		"a digest": {edit: func(d *testData) { d.at(environmentFile, "parameters")[digestParameter] = digest },
+			want: "quay.io/app-sre/qontract-reconcile:f44e417@" + digest, why: "as the data say"},
 		"a list as text": {edit: func(d *testData) {
 			d.at(environmentFile, "parameters")[reposParameter] = `[{"repo":"` + exampleUpstream + `","ref":"main"}]`
 		}, want: "quay.io/app-sre/qontract-reconcile:f44e417", why: "the commit of main in " + exampleUpstream, requests: 1},
-		"an image of the shard": {edit: func(d *testData) { repos(d, "main"); d.at(terraformFile, "managed", 0, "spec")["imageRef"] = "abc" }, want: "quay.io/app-sre/qontract-reconcile:abc", why: "as the data say", requests: 1},
+		"an image of the shard": {edit: func(d *testData) {
+			repos(d, "main")
+			d.at(terraformFile, "managed", 0, "spec")["imageRef"] = "abc"
+		}, want: "quay.io/app-sre/qontract-reconcile:abc", why: "as the data say", requests: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := example(t)
@@ -142,14 +163,16 @@ func TestImages(t *testing.T) {
 			}
 			line := "image " + c.want + ", " + c.why + ": "
 			at := strings.Index(log, line)
-			if objects, _, _ := strings.Cut(log[max(at, 0):], "\n"); at < 0 || !strings.Contains(objects, strings.TrimPrefix(imageKey, exampleShard+"/")) {
+			if objects, _, _ := strings.Cut(log[max(at, 0):], "\n"); at < 0 ||
+				!strings.Contains(objects, strings.TrimPrefix(imageKey, exampleShard+"/")) {
 				t.Errorf("got the log %q, want %q", log, line)
 			}
 			if len(hub.requests) != c.requests || strings.Contains(log, token) {
 				t.Errorf("got %q, want %d requests", hub.requests, c.requests)
 			}
 			for _, r := range hub.requests {
-				if !strings.HasPrefix(r, "GET /api/v3/repos/app-sre/qontract-reconcile/commits/") || !strings.HasSuffix(r, `"application/vnd.github.sha" "Bearer `+token+`"`) {
+				if !strings.HasPrefix(r, "GET /api/v3/repos/app-sre/qontract-reconcile/commits/") ||
+					!strings.HasSuffix(r, `"application/vnd.github.sha" "Bearer `+token+`"`) {
 					t.Errorf("got the request %s", r)
 				}
 			}
@@ -168,15 +191,25 @@ func TestUnknownRefs(t *testing.T) {
 		class  reconcile.FailureClass
 		want   string
 	}{
-		"unknown":            {ref: "none", class: reconcile.ClassConfig, want: "GitHub answers 422 Unprocessable Entity; correct the ref, or let the token read the repository"},
-		"no repository":      {ref: "main", status: 404, class: reconcile.ClassConfig, want: "GitHub answers 404 Not Found; correct the ref, or let the token read the repository"},
-		"moved":              {ref: "main", status: 302, header: http.Header{"Location": {"https://evil.example.com"}}, class: reconcile.ClassConfig, want: "GitHub: it sends us to another address; correct the repository in the data, or the address of GitHub in the settings"},
-		"broken":             {ref: "main", status: 503, class: reconcile.ClassTransient, want: "GitHub answers 503 Service Unavailable"},
-		"too many requests":  {ref: "main", status: 403, header: http.Header{"X-Ratelimit-Remaining": {"0"}}, class: reconcile.ClassTransient, want: "GitHub answers 403 Forbidden"},
-		"forbidden":          {ref: "main", status: 403, class: reconcile.ClassConfig, want: "GitHub answers 403 Forbidden; correct the ref, or let the token read the repository"},
-		"no commit":          {ref: "main", body: "<html>", class: reconcile.ClassTransient, want: "GitHub answers with something else than a commit"},
-		"another host":       {ref: "main", repo: "https://gitlab.com/a/b", class: reconcile.ClassConfig, want: `only commits of repositories of GitHub can be found, and "https://gitlab.com/a/b" is none`},
-		"a repository above": {ref: "main", repo: "https://github.com/../x", class: reconcile.ClassConfig, want: `"https://github.com/../x" names no repository`},
+		"unknown": {ref: "none", class: reconcile.ClassConfig,
+			want: "GitHub answers 422 Unprocessable Entity; correct the ref, or let the token read the repository"},
+		"no repository": {ref: "main", status: 404, class: reconcile.ClassConfig,
+			want: "GitHub answers 404 Not Found; correct the ref, or let the token read the repository"},
+		"moved": {ref: "main", status: 302, header: http.Header{"Location": {"https://evil.example.com"}},
+			class: reconcile.ClassConfig,
+			want:  "GitHub: it sends us to another address; correct the repository in the data, or the address of GitHub in the settings"},
+		"broken": {ref: "main", status: 503, class: reconcile.ClassTransient,
+			want: "GitHub answers 503 Service Unavailable"},
+		"too many requests": {ref: "main", status: 403, header: http.Header{"X-Ratelimit-Remaining": {"0"}},
+			class: reconcile.ClassTransient, want: "GitHub answers 403 Forbidden"},
+		"forbidden": {ref: "main", status: 403, class: reconcile.ClassConfig,
+			want: "GitHub answers 403 Forbidden; correct the ref, or let the token read the repository"},
+		"no commit": {ref: "main", body: "<html>", class: reconcile.ClassTransient,
+			want: "GitHub answers with something else than a commit"},
+		"another host": {ref: "main", repo: "https://gitlab.com/a/b", class: reconcile.ClassConfig,
+			want: `only commits of repositories of GitHub can be found, and "https://gitlab.com/a/b" is none`},
+		"a repository above": {ref: "main", repo: "https://github.com/../x", class: reconcile.ClassConfig,
+			want: `"https://github.com/../x" names no repository`},
 	} {
 		hub := newGitHub(t)
 		hub.status, hub.body, hub.header = c.status, c.body, c.header
@@ -185,7 +218,8 @@ func TestUnknownRefs(t *testing.T) {
 			d.Data[terraformFile]["upstream"], d.Data[managerFile]["upstream"] = c.repo, c.repo
 		}
 		_, _, err := d.completed(t, "github: {url: "+hub.URL+"}\nimage_tag_from_ref: {production: "+c.ref+"}", nil)
-		if err == nil || reconcile.ClassOf(err) != c.class || !strings.HasSuffix(err.Error(), ": "+c.want) || !strings.HasPrefix(err.Error(), "REF: finding the commit of \""+c.ref+"\" in ") {
+		if err == nil || reconcile.ClassOf(err) != c.class || !strings.HasSuffix(err.Error(), ": "+c.want) ||
+			!strings.HasPrefix(err.Error(), "REF: finding the commit of \""+c.ref+"\" in ") {
 			t.Errorf("%s: got %v of class %s", name, err, reconcile.ClassOf(err))
 		}
 		if len(hub.requests) > 1 {
@@ -199,7 +233,8 @@ func TestRefsOfARun(t *testing.T) {
 	hub := newGitHub(t)
 	d := example(t)
 	d.copyOf(namespaceFile, "/namespaces/b.yml", object{"name": "b"})
-	d.Data[managerFile]["managed"] = append(d.Data[managerFile]["managed"].([]any), object{"namespace": ref("/namespaces/b.yml"), "spec": d.entry(managerFile, 0)["spec"]})
+	d.Data[managerFile]["managed"] = append(d.Data[managerFile]["managed"].([]any),
+		object{"namespace": ref("/namespaces/b.yml"), "spec": d.entry(managerFile, 0)["spec"]})
 	own := "github: {url: " + hub.URL + "}\nimage_tag_from_ref: {production: main}"
 	made, env := parts(), integration.Environment{}
 	for run := range 2 {
@@ -223,12 +258,15 @@ func TestRefsOfARun(t *testing.T) {
 func TestNoSecret(t *testing.T) {
 	hub := newGitHub(t)
 	own := "github: {url: " + hub.URL + ", token: {path: a, field: b}}\nimage_tag_from_ref: {production: main}"
-	if _, _, err := example(t).completed(t, own, nil); err == nil || !strings.Contains(err.Error(), "reading the token of GitHub: asked for {a b }") || len(hub.requests) > 0 {
+	if _, _, err := example(t).completed(t, own,
+		nil); err == nil || !strings.Contains(err.Error(), "reading the token of GitHub: asked for {a b }") ||
+		len(hub.requests) > 0 {
 		t.Errorf("got %v, %q", err, hub.requests)
 	}
 	env, _ := environmentOf(t, own, nil)
 	env.Secret = nil
-	if _, err := completer(&resolver{})(t.Context(), env, example(t).desired(t, own).Parts[0]); err == nil || reconcile.ClassOf(err) != reconcile.ClassConfig {
+	if _, err := completer(&resolver{})(t.Context(), env, example(t).desired(t, own).Parts[0]); err == nil ||
+		reconcile.ClassOf(err) != reconcile.ClassConfig {
 		t.Errorf("got %v", err)
 	}
 }
@@ -244,7 +282,8 @@ func TestImageOfVariable(t *testing.T) {
 	if it := item(t, got, imageKey); it.Mistake.Code != codeRender {
 		t.Errorf("got %+v", it.Mistake)
 	}
-	if it := item(t, got, exampleItems+"Deployment/qontract-reconcile-integrations-manager"); it.Mistake != (reconcile.Mistake{}) {
+	if it := item(t, got,
+		exampleItems+"Deployment/qontract-reconcile-integrations-manager"); it.Mistake != (reconcile.Mistake{}) {
 		t.Errorf("got %+v", it.Mistake)
 	}
 }
@@ -254,7 +293,8 @@ func TestReservedText(t *testing.T) {
 	d := example(t)
 	d.at(terraformFile, "managed", 0, "spec")["extraArgs"] = "${late:HOME}"
 	got := told(d.desired(t, "pass_env: [IMAGE_TAG]"))
-	if want := "RENDER " + terraformFile + "/managed/0: a value has the text ${late:, which is reserved"; len(got) != 1 || got[0] != want {
+	if want := "RENDER " + terraformFile + "/managed/0: a value has the text ${late:, which is reserved"; len(got) != 1 ||
+		got[0] != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -264,7 +304,8 @@ func TestCanceledRef(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	env, _ := environmentOf(t, "", nil)
-	_, err := new(resolver).commit(ctx, env, gitHub{URL: newGitHub(t).URL}, late{Repo: "https://github.com/a/b", Ref: "main", Length: 7})
+	_, err := new(resolver).commit(ctx, env, gitHub{URL: newGitHub(t).URL},
+		late{Repo: "https://github.com/a/b", Ref: "main", Length: 7})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}

@@ -43,7 +43,8 @@ func (c shardsCase) managed() object {
 	rule := c.Input.Sharding
 	if c.Input.SubSharding != nil {
 		n, _ := strconv.Atoi(c.Input.BaseShard.Shards)
-		rule = object{"strategy": "static", "shards": n, "shardSpecOverrides": []any{object{"subSharding": c.Input.SubSharding}}}
+		rule = object{"strategy": "static", "shards": n,
+			"shardSpecOverrides": []any{object{"subSharding": c.Input.SubSharding}}}
 	}
 	list, _ := rule["shardSpecOverrides"].([]any)
 	for _, v := range list {
@@ -152,11 +153,13 @@ func TestShardsCases(t *testing.T) {
 			if s.ImageRef != "" || s.Disabled || s.Resources != nil {
 				overridden = append(overridden, s.Key)
 			}
-			if of := want.OverrideOf[s.Key]; of != nil && (fmt.Sprint(of["imageRef"]) != s.ImageRef && of["imageRef"] != nil || (of["disabled"] == true) != s.Disabled) {
+			if of := want.OverrideOf[s.Key]; of != nil && (fmt.Sprint(of["imageRef"]) != s.ImageRef && of["imageRef"] != nil ||
+				(of["disabled"] == true) != s.Disabled) {
 				t.Errorf("%s: got %+v, want %v", s.Key, s, of)
 			}
 		}
-		if want.Keys != nil && !slices.Equal(keys, want.Keys) || want.OverrideKeys != nil && !slices.Equal(overridden, want.OverrideKeys) || wrong != nil {
+		if want.Keys != nil && !slices.Equal(keys, want.Keys) ||
+			want.OverrideKeys != nil && !slices.Equal(overridden, want.OverrideKeys) || wrong != nil {
 			t.Errorf("got %q, overridden %q, %+v, want %+v", keys, overridden, wrong, want)
 		}
 	})
@@ -174,7 +177,8 @@ func compareShards(t *testing.T, got []render.Shard, c shardsCase) {
 		t.Fatalf("got %+v, want %v", got, want)
 	}
 	for i, w := range want {
-		is := map[string]any{"shards": got[i].Shards, "shard_id": got[i].ID, "shard_key": got[i].Key, "shard_name_suffix": got[i].Suffix, "extra_args": got[i].ExtraArgs}
+		is := map[string]any{"shards": got[i].Shards, "shard_id": got[i].ID, "shard_key": got[i].Key,
+			"shard_name_suffix": got[i].Suffix, "extra_args": got[i].ExtraArgs}
 		if c.Input.Era != "" {
 			delete(w, "shards")
 			delete(w, "shard_id")
@@ -325,7 +329,8 @@ func TestFilterCases(t *testing.T) {
 			return out
 		}
 		got := names(own)
-		if expected.Count != nil && len(got) != *expected.Count || expected.All != nil && len(names("")) != *expected.All || expected.Names != nil && !slices.Equal(got, expected.Names) {
+		if expected.Count != nil && len(got) != *expected.Count || expected.All != nil && len(names("")) != *expected.All ||
+			expected.Names != nil && !slices.Equal(got, expected.Names) {
 			t.Errorf("%q: got %q, and %q of all, want %s", own, got, names(""), c.Expected)
 		}
 		if expected.Count == nil && expected.Names == nil {
@@ -373,7 +378,8 @@ func TestRefCases(t *testing.T) {
 		hub.status = status
 		_, _, err = example(t).completed(t, "github: {url: "+hub.URL+"}\nimage_tag_from_ref: {production: main}", nil)
 		// A part that is not complete is neither compared nor written: native holds that.
-		if isError := err != nil; c.Expected["error"] != isError || len(hub.requests) != 1 || !strings.Contains(errText(err), http.StatusText(status)) {
+		if isError := err != nil; c.Expected["error"] != isError || len(hub.requests) != 1 ||
+			!strings.Contains(errText(err), http.StatusText(status)) {
 			t.Errorf("got %v after %q", err, hub.requests)
 		}
 	})

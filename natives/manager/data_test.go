@@ -26,10 +26,12 @@ type object = map[string]any
 // exampleText is the bundle of examples/integrations.
 var exampleText = sync.OnceValues(func() ([]byte, error) {
 	section := func(dir string) bundler.TreePart {
-		return bundler.TreePart{Tree: bundler.Folder("../../examples/integrations"), Dir: dir, Shown: dir, Optional: dir == "resources"}
+		return bundler.TreePart{Tree: bundler.Folder("../../examples/integrations"), Dir: dir, Shown: dir,
+			Optional: dir == "resources"}
 	}
 	made, problems, err := bundler.Make(context.Background(), bundler.Input{
-		Data: section("data"), Resources: section("resources"), Schemas: section("schemas"), GraphQL: section("graphql-schemas/schema.yml"),
+		Data: section("data"), Resources: section("resources"), Schemas: section("schemas"),
+		GraphQL: section("graphql-schemas/schema.yml"),
 	}, bundler.Options{})
 	if err != nil || len(problems) > 0 {
 		return nil, fmt.Errorf("%w: %v", err, problems)

@@ -140,7 +140,8 @@ func (b *builder) groups() map[string]*group {
 			}
 			p := placed{definition: d, at: j, entry: e, mistake: d.mistake}
 			if first := cmp.Or(paths[n.key()], n.Path); first != n.Path {
-				p.mistake = mistake{code: codeNamespace, pointer: p.pointer() + "/namespace", message: fmt.Sprintf("%s and %s both describe the namespace %s", first, n.Path, n.key())}
+				p.mistake = mistake{code: codeNamespace, pointer: p.pointer() + "/namespace",
+					message: fmt.Sprintf("%s and %s both describe the namespace %s", first, n.Path, n.key())}
 			} else {
 				paths[n.key()] = n.Path
 			}
@@ -259,7 +260,8 @@ func (b *builder) checkDelete(own settings.Own) {
 	}
 	for i, key := range b.settings.Delete {
 		if !named[key] {
-			message := own.Mistake(fmt.Sprintf("no entry names %s any more; remove it here when its objects are gone, or say left_behind: delete", key), "delete", fmt.Sprint(i)).Error()
+			message := own.Mistake(fmt.Sprintf("no entry names %s any more; remove it here when its objects are gone, or say "+
+				"left_behind: delete", key), "delete", fmt.Sprint(i)).Error()
 			b.tell(plan.Finding{Code: codeDelete, Severity: plan.SeverityWarning, Message: message})
 		}
 	}

@@ -25,7 +25,8 @@ func TestDesired(t *testing.T) {
 		Name: "reconcile-01", Server: "https://api.reconcile-01.example.com:6443",
 		Token: integration.SecretRef{Path: "clusters/reconcile-01", Field: "token"}, ServerField: "server",
 	}
-	if p.Shard != exampleShard || p.Caller != exampleUpstream || p.Target != wantTarget || p.Lease != "cluster/reconcile-01" || !p.Last || p.Skip != "" {
+	if p.Shard != exampleShard || p.Caller != exampleUpstream || p.Target != wantTarget ||
+		p.Lease != "cluster/reconcile-01" || !p.Last || p.Skip != "" {
 		t.Errorf("got the part %+v", p)
 	}
 	want := []string{
@@ -41,7 +42,8 @@ func TestDesired(t *testing.T) {
 	if !slices.Equal(self.After, []reconcile.Key{reconcile.Key(want[1]), reconcile.Key(want[2]), reconcile.Key(want[3])}) {
 		t.Errorf("the manager comes after %q", self.After)
 	}
-	if len(canary.Needs) > 0 || !canary.Body.(body).Await || !slices.Equal(sibling.Needs, []reconcile.Key{canary.Key}) || sibling.Body.(body).Await {
+	if len(canary.Needs) > 0 || !canary.Body.(body).Await || !slices.Equal(sibling.Needs, []reconcile.Key{canary.Key}) ||
+		sibling.Body.(body).Await {
 		t.Errorf("got the canary %+v and its sibling %+v", canary, sibling)
 	}
 	if place := (plan.Place{File: terraformFile, Pointer: "/managed/0"}); sibling.Place != place {
@@ -53,7 +55,8 @@ func TestDesired(t *testing.T) {
 	if got := imageOf(sibling.Body.(body).Object); got != "quay.io/app-sre/qontract-reconcile:f44e417" {
 		t.Errorf("got the image %q", got)
 	}
-	if !slices.Equal(got.Callers, []string{exampleUpstream}) || len(got.Targets) != 1 || got.Targets[0] != any(wantTarget) {
+	if !slices.Equal(got.Callers, []string{exampleUpstream}) || len(got.Targets) != 1 ||
+		got.Targets[0] != any(wantTarget) {
 		t.Errorf("got the callers %q and the targets %v", got.Callers, got.Targets)
 	}
 }
@@ -68,26 +71,36 @@ func TestMistakes(t *testing.T) {
 		want  string // code, place and message
 		items int    // that are left
 	}{
-		"unknown strategy": {edit: func(d *testData) { d.entry(terraformFile, 0)["sharding"] = object{"strategy": "per-moon"} },
-			want: "VAL_TYPE " + terraformFile + "/managed/0/sharding: the strategy is not known; say static, per-aws-account, per-openshift-cluster or per-ocm-organization", items: all - 2},
+		"unknown strategy": {edit: func(d *testData) {
+			d.entry(terraformFile, 0)["sharding"] = object{"strategy": "per-moon"}
+		},
+			want: "VAL_TYPE " + terraformFile +
+				"/managed/0/sharding: the strategy is not known; say static, per-aws-account, per-openshift-cluster or per-ocm-organization", items: all - 2},
 		"missing option": {own: "options: {terraform-resources: [--other]}",
-			want: "SHARDING " + terraformFile + "/managed/0/sharding: terraform-resources has no option --account-name, which the sharding strategy per-aws-account needs", items: all - 2},
+			want: "SHARDING " + terraformFile +
+				"/managed/0/sharding: terraform-resources has no option --account-name, which the sharding strategy per-aws-account needs", items: all - 2},
 		"a key with a blank": {edit: func(d *testData) { d.Data["/accounts/staging.yml"]["name"] = "sta ging" },
 			want: "RENDER " + terraformFile + "/managed/0/*sta ging*", items: all - 2},
-		"no quantity": {edit: func(d *testData) { d.at(terraformFile, "managed", 0, "spec", "resources", "requests")["cpu"] = "much" },
+		"no quantity": {edit: func(d *testData) {
+			d.at(terraformFile, "managed", 0, "spec", "resources", "requests")["cpu"] = "much"
+		},
 			want: "RENDER " + terraformFile + "/managed/0/spec/resources/requests/cpu: *much*", items: all - 2},
 		"no schedule": {edit: func(d *testData) { d.at(terraformFile, "managed", 0, "spec")["cron"] = "at noon" },
 			want: "RENDER " + terraformFile + "/managed/0/spec/cron: *at noon*", items: all - 2},
-		"a value of another type": {edit: func(d *testData) { d.at(terraformFile, "managed", 0, "spec")["successfulJobHistoryLimit"] = "x" },
+		"a value of another type": {edit: func(d *testData) {
+			d.at(terraformFile, "managed", 0, "spec")["successfulJobHistoryLimit"] = "x"
+		},
 			want: "VAL_TYPE " + terraformFile + "/managed/0/spec/successfulJobHistoryLimit: *", items: all - 2},
 		"no namespace": {edit: func(d *testData) { d.entry(terraformFile, 0)["namespace"] = ref("/none.yml") },
 			want: "VAL_TYPE " + terraformFile + "/managed/0/namespace: *", items: all - 2},
 		"delete is no bool": {edit: func(d *testData) { d.entry(terraformFile, 0)["delete"] = "yes" },
 			want: "VAL_TYPE " + terraformFile + "/managed/0/delete: *", items: all - 2},
 		"no serverUrl": {edit: func(d *testData) { d.Data[clusterFile]["serverUrl"] = "" },
-			want: "CLUSTER " + clusterFile + "/serverUrl: the cluster \"reconcile-01\" has no serverUrl, so nothing is done there", items: all},
+			want: "CLUSTER " + clusterFile +
+				"/serverUrl: the cluster \"reconcile-01\" has no serverUrl, so nothing is done there", items: all},
 		"no token": {edit: func(d *testData) { delete(d.Data[clusterFile], "automationToken") },
-			want: "CLUSTER " + clusterFile + ": the cluster \"reconcile-01\" has no automationToken, so nothing is done there", items: all},
+			want:  "CLUSTER " + clusterFile + ": the cluster \"reconcile-01\" has no automationToken, so nothing is done there",
+			items: all},
 		"a jump host": {edit: func(d *testData) { d.Data[clusterFile]["jumpHost"] = object{"hostname": "x"} },
 			want: "CLUSTER " + clusterFile + "/jumpHost: *", items: all},
 		"an override without an object": {edit: func(d *testData) {
@@ -95,29 +108,39 @@ func TestMistakes(t *testing.T) {
 		}, want: "VAL_TYPE " + terraformFile + "/managed/0/sharding/shardSpecOverrides/0/shard: *", items: all - 2},
 		"an override that is not used": {edit: func(d *testData) {
 			d.Data["/accounts/staging.yml"]["disable"] = object{"integrations": []any{"terraform-resources"}}
-			d.at(terraformFile, "managed", 0, "sharding")["shardSpecOverrides"] = []any{object{"shard": ref("/accounts/staging.yml")}}
-		}, want: "OVERRIDE " + terraformFile + "/managed/0/sharding/shardSpecOverrides/0: it overrides \"staging\", which disables terraform-resources and is no shard", items: all - 1},
+			d.at(terraformFile, "managed", 0,
+				"sharding")["shardSpecOverrides"] = []any{object{"shard": ref("/accounts/staging.yml")}}
+		},
+			want: "OVERRIDE " + terraformFile +
+				"/managed/0/sharding/shardSpecOverrides/0: it overrides \"staging\", which disables terraform-resources and is no shard", items: all - 1},
 		"parameters are no map": {edit: func(d *testData) { d.Data[environmentFile]["parameters"] = []any{"x"} },
-			want: "PARAMETERS " + environmentFile + "/parameters: the parameters of the environment must be a map of names to values" + inClosed, items: 0},
+			want: "PARAMETERS " + environmentFile +
+				"/parameters: the parameters of the environment must be a map of names to values" + inClosed, items: 0},
 		"refs are no list": {edit: func(d *testData) { d.at(environmentFile, "parameters")[reposParameter] = "main" },
-			want: "PARAMETERS " + environmentFile + "/parameters/" + reposParameter + ": INTEGRATION_UPSTREAM_REPOS must be a list of entries with repo and ref" + inClosed, items: 0},
+			want: "PARAMETERS " + environmentFile + "/parameters/" + reposParameter +
+				": INTEGRATION_UPSTREAM_REPOS must be a list of entries with repo and ref" + inClosed, items: 0},
 		"two refs for one repository": {edit: func(d *testData) {
-			d.at(environmentFile, "parameters")[reposParameter] = []any{object{"repo": "r", "ref": "a"}, object{"repo": "r", "ref": "b"}}
+			d.at(environmentFile, "parameters")[reposParameter] = []any{object{"repo": "r", "ref": "a"},
+				object{"repo": "r", "ref": "b"}}
 		}, want: "PARAMETERS *two entries for \"r\"*", items: 0},
 		"no ref": {edit: func(d *testData) {
 			d.at(environmentFile, "parameters")[reposParameter] = []any{object{"repo": exampleUpstream, "ref": "../x"}}
 		}, want: "PARAMETERS *must be a branch, a tag or a commit, got \"../x\"*", items: 0},
-		"a ref without hashLength": {edit: func(d *testData) { delete(d.Data, "/settings/app-interface.yml") }, own: "image_tag_from_ref: {production: main}",
+		"a ref without hashLength": {edit: func(d *testData) { delete(d.Data, "/settings/app-interface.yml") },
+			own:  "image_tag_from_ref: {production: main}",
 			want: "PARAMETERS *hashLength is 0*", items: 0},
 		"two files of one namespace": {edit: func(d *testData) {
 			d.copyOf(namespaceFile, "/namespaces/z.yml", nil)
 			d.entry(terraformFile, 0)["namespace"] = ref("/namespaces/z.yml")
-		}, want: "NAMESPACE " + terraformFile + "/managed/0/namespace: " + namespaceFile + " and /namespaces/z.yml both describe the namespace " + exampleShard, items: all - 2},
+		},
+			want: "NAMESPACE " + terraformFile + "/managed/0/namespace: " + namespaceFile +
+				" and /namespaces/z.yml both describe the namespace " + exampleShard, items: all - 2},
 		"too many processes": {edit: func(d *testData) {
 			spec := object{"cron": "0 0 * * *", "resources": d.at(managerFile, "managed", 0, "spec")["resources"]}
 			var many []any // one object each
 			for range 21 {
-				many = append(many, object{"namespace": ref(namespaceFile), "spec": spec, "sharding": object{"strategy": "static", "shards": 1000}})
+				many = append(many, object{"namespace": ref(namespaceFile), "spec": spec,
+					"sharding": object{"strategy": "static", "shards": 1000}})
 			}
 			d.Data[terraformFile]["managed"] = many
 		}, want: "SHARDING " + terraformFile + "/managed/19/sharding: there are more than 20000 processes in all", items: 21},
@@ -126,7 +149,8 @@ func TestMistakes(t *testing.T) {
 		"nobody is a shard": {edit: func(d *testData) {
 			delete(d.Data, "/accounts/staging.yml")
 			delete(d.Data, "/accounts/production.yml")
-		}, want: "SHARDING " + terraformFile + "/managed/0/sharding: no object is a shard of it, so it runs nowhere", items: all - 2},
+		}, want: "SHARDING " + terraformFile + "/managed/0/sharding: no object is a shard of it, so it runs nowhere",
+			items: all - 2},
 		"delete of a namespace without entries": {own: "delete: [reconcile-01/other]", items: all,
 			want: "DELETE_UNNAMED : prcheck.yaml:5: integrations.integrations-manager.settings.delete[0]: no entry names reconcile-01/other any more; remove it here when its objects are gone, or say left_behind: delete"},
 	} {
@@ -169,7 +193,8 @@ func matches(pattern, line string) bool {
 func TestKeptIntegrations(t *testing.T) {
 	d := example(t)
 	d.copyOf(namespaceFile, "/namespaces/stage.yml", object{"name": "stage"})
-	d.Data[managerFile]["managed"] = append(d.Data[managerFile]["managed"].([]any), object{"namespace": ref("/namespaces/stage.yml"), "spec": d.entry(managerFile, 0)["spec"]})
+	d.Data[managerFile]["managed"] = append(d.Data[managerFile]["managed"].([]any),
+		object{"namespace": ref("/namespaces/stage.yml"), "spec": d.entry(managerFile, 0)["spec"]})
 	d.entry(terraformFile, 0)["namespace"] = ref("/none.yml")
 	got := d.desired(t, "left_behind: delete")
 	if len(got.Parts) != 2 || got.DeleteLeft {
@@ -177,7 +202,8 @@ func TestKeptIntegrations(t *testing.T) {
 	}
 	for _, p := range got.Parts {
 		isKept := func(it reconcile.Item) bool {
-			return it.Key == reconcile.Key(p.Shard+"/Integration/terraform-resources") && it.Mistake.Code == reconcile.CodeType && it.Body.(body).Integration == "terraform-resources"
+			return it.Key == reconcile.Key(p.Shard+"/Integration/terraform-resources") &&
+				it.Mistake.Code == reconcile.CodeType && it.Body.(body).Integration == "terraform-resources"
 		}
 		if !slices.ContainsFunc(p.Items, isKept) {
 			t.Errorf("%s: got %+v", p.Shard, p.Items)
@@ -221,7 +247,8 @@ func TestFilters(t *testing.T) {
 	data := func() *testData {
 		d := example(t)
 		d.copyOf(environmentFile, "/environments/stage.yml", object{"name": "stage"})
-		d.copyOf(namespaceFile, "/namespaces/stage.yml", object{"name": "stage", "environment": ref("/environments/stage.yml")})
+		d.copyOf(namespaceFile, "/namespaces/stage.yml",
+			object{"name": "stage", "environment": ref("/environments/stage.yml")})
 		d.copyOf(terraformFile, "/integrations/b.yml", object{"name": "b", "upstream": "b", "managed": []any{
 			object{"namespace": ref(namespaceFile), "spec": d.entry(managerFile, 0)["spec"]},
 			object{"namespace": ref("/namespaces/stage.yml"), "spec": d.entry(managerFile, 0)["spec"]},
@@ -233,15 +260,24 @@ func TestFilters(t *testing.T) {
 		edit func(*testData)
 		want []string // parts, with the kinds of their items
 	}{
-		"nothing":     {"", nil, []string{"reconcile-01/reconcile-prod b: 1 Deployment, Service", "reconcile-01/reconcile-prod " + exampleUpstream + ": 3 Deployment", "reconcile-01/stage b: 1 Deployment, Service"}},
-		"an upstream": {"upstream: b", nil, []string{"reconcile-01/reconcile-prod b: 1 Deployment, Service", "reconcile-01/stage b: 1 Deployment, Service"}},
-		"the other":   {"upstream: " + exampleUpstream, nil, []string{"reconcile-01/reconcile-prod " + exampleUpstream + ": 3 Deployment"}},
+		"nothing": {"", nil, []string{"reconcile-01/reconcile-prod b: 1 Deployment, Service",
+			"reconcile-01/reconcile-prod " + exampleUpstream + ": 3 Deployment", "reconcile-01/stage b: 1 Deployment, Service"}},
+		"an upstream": {"upstream: b", nil, []string{"reconcile-01/reconcile-prod b: 1 Deployment, Service",
+			"reconcile-01/stage b: 1 Deployment, Service"}},
+		"the other": {"upstream: " + exampleUpstream, nil,
+			[]string{"reconcile-01/reconcile-prod " + exampleUpstream + ": 3 Deployment"}},
 		"environment": {"environment: stage", nil, []string{"reconcile-01/stage b: 1 Deployment, Service"}},
 		"no service":  {"{environment: stage, exclude_service: true}", nil, []string{"reconcile-01/stage b: 1 Deployment"}},
-		"a cluster that disables it": {"environment: stage", func(d *testData) { d.Data[clusterFile]["disable"] = object{"integrations": []any{Name}} },
-			[]string{"reconcile-01/stage b: 1 Deployment, Service, skipped: the cluster \"reconcile-01\" disables integrations-manager"}},
-		"a definition that is not deployed": {"environment: stage", func(d *testData) { delete(d.Data["/integrations/b.yml"], "managed") }, nil},
-		"an upstream is null":               {"environment: stage", func(d *testData) { delete(d.Data["/integrations/b.yml"], "upstream") }, []string{"reconcile-01/stage : 1 Deployment, Service"}},
+		"a cluster that disables it": {"environment: stage", func(d *testData) {
+			d.Data[clusterFile]["disable"] = object{"integrations": []any{Name}}
+		},
+			[]string{
+				"reconcile-01/stage b: 1 Deployment, Service, skipped: the cluster \"reconcile-01\" disables integrations-manager"}},
+		"a definition that is not deployed": {"environment: stage", func(d *testData) {
+			delete(d.Data["/integrations/b.yml"], "managed")
+		}, nil},
+		"an upstream is null": {"environment: stage", func(d *testData) { delete(d.Data["/integrations/b.yml"], "upstream") },
+			[]string{"reconcile-01/stage : 1 Deployment, Service"}},
 	} {
 		d := data()
 		if c.edit != nil {
@@ -270,7 +306,8 @@ func TestFilters(t *testing.T) {
 		if text := errText(err); text != want {
 			t.Errorf("%q: got %+v, %v", of, p, err)
 		}
-		if err == nil && (p.Shard != of[0] || p.Caller != "b" || p.Lease != "cluster/reconcile-01" || p.Target != got.Parts[0].Target) {
+		if err == nil && (p.Shard != of[0] || p.Caller != "b" || p.Lease != "cluster/reconcile-01" ||
+			p.Target != got.Parts[0].Target) {
 			t.Errorf("%q: got %+v", of, p)
 		}
 	}
@@ -313,16 +350,20 @@ func TestDelete(t *testing.T) {
 		return out
 	}
 	before := keys(example(t).desired(t, ""))
-	shards := []string{"Deployment/qontract-reconcile-terraform-resources-production", "Deployment/qontract-reconcile-terraform-resources-staging"}
-	everything := append([]string{"Deployment/qontract-reconcile-integrations-manager"}, append(slices.Clone(shards), "Service/qontract-reconcile")...)
+	shards := []string{"Deployment/qontract-reconcile-terraform-resources-production",
+		"Deployment/qontract-reconcile-terraform-resources-staging"}
+	everything := append([]string{"Deployment/qontract-reconcile-integrations-manager"},
+		append(slices.Clone(shards), "Service/qontract-reconcile")...)
 	for name, c := range map[string]struct {
 		edit func(*testData)
 		own  string
 		want []string
 	}{
-		"an entry":          {func(d *testData) { d.entry(terraformFile, 0)["delete"] = true }, "", shards},
-		"not":               {func(d *testData) { d.entry(terraformFile, 0)["delete"] = false }, "", nil},
-		"all entries":       {func(d *testData) { d.entry(terraformFile, 0)["delete"], d.entry(managerFile, 0)["delete"] = true, true }, "", everything},
+		"an entry": {func(d *testData) { d.entry(terraformFile, 0)["delete"] = true }, "", shards},
+		"not":      {func(d *testData) { d.entry(terraformFile, 0)["delete"] = false }, "", nil},
+		"all entries": {func(d *testData) {
+			d.entry(terraformFile, 0)["delete"], d.entry(managerFile, 0)["delete"] = true, true
+		}, "", everything},
 		"a namespace":       {nil, "delete: [" + exampleShard + "]", everything},
 		"another namespace": {nil, "delete: [reconcile-01/x]", nil},
 		"one with a wrong spec": {func(d *testData) {

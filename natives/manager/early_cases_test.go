@@ -39,7 +39,8 @@ func TestEarlyExitCases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, err := planner.Make(t.Context(), planner.Input{Base: before, Head: after, BaseRef: "base", HeadRef: "head", Settings: &settings.Settings{}, Natives: []integration.DryRunner{New()}})
+		made, err := planner.Make(t.Context(), planner.Input{Base: before, Head: after, BaseRef: "base", HeadRef: "head",
+			Settings: &settings.Settings{}, Natives: []integration.DryRunner{New()}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +87,8 @@ func earlyShards(t *testing.T, words, change string) []string {
 
 // earlyFiles are the datafiles that cases change, by the schema that they name.
 var earlyFiles = map[string]string{
-	"/aws/account-1.yml": "/accounts/staging.yml", "/openshift/cluster-1.yml": clusterFile, "/openshift/namespace-1.yml": "/namespaces/stage-a.yml",
+	"/aws/account-1.yml": "/accounts/staging.yml", "/openshift/cluster-1.yml": clusterFile,
+	"/openshift/namespace-1.yml": "/namespaces/stage-a.yml",
 	"/app-sre/environment-1.yml": "/environments/stage.yml", "/app-sre/integration-1.yml": "/integrations/c.yml",
 }
 
@@ -164,7 +166,8 @@ func early(t *testing.T) *testData {
 	d.copyOf(environmentFile, "/environments/stage.yml", object{"name": "stage"})
 	var managed []any
 	for _, name := range []string{"stage-a", "stage-b"} {
-		d.copyOf(namespaceFile, "/namespaces/"+name+".yml", object{"name": name, "environment": ref("/environments/stage.yml")})
+		d.copyOf(namespaceFile, "/namespaces/"+name+".yml",
+			object{"name": name, "environment": ref("/environments/stage.yml")})
 		spec := d.copyOf(managerFile, "/integrations/c.yml", nil)["managed"].([]any)[0].(object)["spec"]
 		managed = append(managed, object{"namespace": ref("/namespaces/" + name + ".yml"), "spec": spec})
 	}

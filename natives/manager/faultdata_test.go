@@ -43,13 +43,15 @@ func (r *rough) change() {
 func (r *rough) fill() {
 	m := r.model
 	for len(m.integrations) < 3 {
-		m.integrations = append(m.integrations, modelIntegration{name: fmt.Sprintf("it-%d", 3+r.IntN(5)), upstream: []string{"https://github.com/x/a", "https://github.com/x/b"}[r.IntN(2)]})
+		m.integrations = append(m.integrations, modelIntegration{name: fmt.Sprintf("it-%d", 3+r.IntN(5)),
+			upstream: []string{"https://github.com/x/a", "https://github.com/x/b"}[r.IntN(2)]})
 	}
 	for i := range m.integrations {
 		it := &m.integrations[i]
 		for n := range m.namespaces {
 			if len(it.entries) <= n && r.IntN(2) == 0 {
-				it.entries = append(it.entries, modelEntry{namespace: n, shards: []int{0, 1, 2, 4, -1, -1}[r.IntN(6)], cpu: "1", cron: r.IntN(8) == 0})
+				it.entries = append(it.entries, modelEntry{namespace: n, shards: []int{0, 1, 2, 4, -1, -1}[r.IntN(6)], cpu: "1",
+					cron: r.IntN(8) == 0})
 			}
 		}
 	}
@@ -88,7 +90,8 @@ func (r *rough) addForeign() {
 		return
 	}
 	r.clusters[cluster].Edit(r.t, client, at, func(o object) {
-		pod := object{"metadata": object{"labels": object{"app": "foreign"}}, "spec": object{"containers": []any{object{"name": "c", "image": "i"}}}}
+		pod := object{"metadata": object{"labels": object{"app": "foreign"}},
+			"spec": object{"containers": []any{object{"name": "c", "image": "i"}}}}
 		o["spec"] = object{"replicas": 0, "selector": object{"matchLabels": object{"app": "foreign"}}, "template": pod}
 		meta := field(o, "metadata")
 		meta["labels"], meta["annotations"] = labels, annotations
@@ -126,7 +129,8 @@ func (r *rough) next() runOf {
 		}
 		return nil
 	}
-	of.settings.Deletes = settings.Deletes{Percent: number(0, 20, 50, 100), Floor: number(0, 1, 3), Max: number(0, 1, 5, 100)}
+	of.settings.Deletes = settings.Deletes{Percent: number(0, 20, 50, 100), Floor: number(0, 1, 3),
+		Max: number(0, 1, 5, 100)}
 	of.data = r.model.data(r.types)
 	of.query = of.data.query(r.t)
 	return of

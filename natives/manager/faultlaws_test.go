@@ -25,7 +25,8 @@ func (r *rough) expect(of runOf) *expectation {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	e := &expectation{of: of, stays: map[string]bool{}, kept: map[string]bool{}, skipped: map[string]bool{}, parts: map[string]int{}, callers: d.Callers}
+	e := &expectation{of: of, stays: map[string]bool{}, kept: map[string]bool{}, skipped: map[string]bool{},
+		parts: map[string]int{}, callers: d.Callers}
 	for _, p := range d.Parts {
 		at := physical(p.Shard)
 		e.parts[at+"/"+p.Caller] += len(p.Items)
@@ -100,7 +101,8 @@ func (e *expectation) check(r *rough, before, after map[string]object, about, to
 			total["deleted"]++
 			deleted[part]++
 			deleted[""]++
-		case !isOurs(o) || e.of.by.upstream != "" && callerOf(o) != e.of.by.upstream && slices.Contains(e.callers, callerOf(o)), e.kept[of], e.skipped[part]:
+		case !isOurs(o) || e.of.by.upstream != "" && callerOf(o) != e.of.by.upstream &&
+			slices.Contains(e.callers, callerOf(o)), e.kept[of], e.skipped[part]:
 			if shape(r.t, o) != shape(r.t, now) {
 				r.t.Errorf("%s was changed from %s to %s: %s", id, shape(r.t, o), shape(r.t, now), about)
 			}
@@ -118,7 +120,8 @@ func (e *expectation) check(r *rough, before, after map[string]object, about, to
 // checkLimits checks that no part, and not all of them, lost more than the limits allow.
 func (e *expectation) checkLimits(r *rough, owned, deleted map[string]int, about string) {
 	limits, s := *parts().Limits, e.of.settings.Deletes
-	for _, l := range []struct{ of, said *int }{{&limits.Max, s.Max}, {&limits.Percent, s.Percent}, {&limits.Floor, s.Floor}} {
+	for _, l := range []struct{ of, said *int }{{&limits.Max, s.Max}, {&limits.Percent, s.Percent},
+		{&limits.Floor, s.Floor}} {
 		if l.said != nil {
 			*l.of = *l.said
 		}
@@ -167,7 +170,8 @@ func (e *expectation) checkExplained(r *rough, after map[string]object, told, ab
 		case !isOurs(o) || e.stays[id] || e.skipped[part] || field(o, "metadata")["deletionTimestamp"] != nil:
 		case e.of.by.upstream != "" && caller != e.of.by.upstream:
 		case !isPart && e.of.by.hasLost: // nobody remembers that the part was there
-		case e.kept[of] && strings.Contains(told, strings.SplitN(of, "/", 2)[1][len(namespace):]), strings.Contains(told, key), !isPart && strings.Contains(told, "LEFT_BEHIND") && strings.Contains(told, namespace):
+		case e.kept[of] && strings.Contains(told, strings.SplitN(of, "/", 2)[1][len(namespace):]),
+			strings.Contains(told, key), !isPart && strings.Contains(told, "LEFT_BEHIND") && strings.Contains(told, namespace):
 			total["explained"]++
 		default:
 			r.t.Errorf("%s stays, and nobody says why: %s", id, about)

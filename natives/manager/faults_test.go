@@ -43,7 +43,8 @@ func TestFaults(t *testing.T) {
 		})
 	}
 	t.Logf("%d worlds: %v", n, total)
-	for _, what := range []string{"runs", "faulty runs", "failed runs", "writes", "deleted", "refused", "explained", "dry runs compared"} {
+	for _, what := range []string{"runs", "faulty runs", "failed runs", "writes", "deleted", "refused", "explained",
+		"dry runs compared"} {
 		if total[what] == 0 && n >= 25 {
 			t.Errorf("no world has %s", what)
 		}
@@ -86,7 +87,8 @@ func (r *rough) tryRun(total tally) {
 	if fails {
 		total["failed runs"]++
 	}
-	about := fmt.Sprintf("manager %q, fails: %t, faults: %t, broken data: %t\nsettings %+v\nerror %v\nsaid %s\nlog %s", of.by.upstream, fails, fired, isBroken, of.settings.Deletes, err, strings.Join(said, "\n"), log)
+	about := fmt.Sprintf("manager %q, fails: %t, faults: %t, broken data: %t\nsettings %+v\nerror %v\nsaid %s\nlog %s",
+		of.by.upstream, fails, fired, isBroken, of.settings.Deletes, err, strings.Join(said, "\n"), log)
 	if isHopeless && (err == nil || writes > 0) {
 		r.t.Errorf("nothing can be known, and %d requests wrote: %s", writes, about)
 	}

@@ -56,7 +56,8 @@ type rough struct {
 
 // newRough returns a scene in which nothing was deployed yet.
 func newRough(t *testing.T, seed uint64, clusters []*kubetest.Server) *rough {
-	r := &rough{Rand: rand.New(rand.NewPCG(seed, 7)), t: t, clusters: clusters, types: example(t), foreign: map[string]string{}, left: -1, dying: -1}
+	r := &rough{Rand: rand.New(rand.NewPCG(seed, 7)), t: t, clusters: clusters, types: example(t),
+		foreign: map[string]string{}, left: -1, dying: -1}
 	for i, c := range clusters {
 		c.Fail(nil)
 		for _, p := range c.Paths() {
@@ -124,7 +125,10 @@ func (r *rough) fault(cluster int, q *http.Request) *kubetest.Fault {
 // randomFault returns one way to go wrong.
 func (r *rough) randomFault(isList bool) *kubetest.Fault {
 	refused := func(code int, reason string) *kubetest.Fault {
-		return &kubetest.Fault{Status: code, Body: fmt.Sprintf(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "no", "reason": %q, "code": %d}`, reason, code)}
+		return &kubetest.Fault{Status: code,
+			Body: fmt.Sprintf(
+				`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "no", "reason": %q, "code": %d}`, reason,
+				code)}
 	}
 	all := []*kubetest.Fault{
 		{Status: 503}, {Status: 500, Body: "oh"}, {Status: 429}, {Cut: true}, {Lost: true}, {Lost: true},
@@ -133,7 +137,8 @@ func (r *rough) randomFault(isList bool) *kubetest.Fault {
 	}
 	if isList {
 		all = append(all, refused(410, "Expired"), refused(410, "Expired"),
-			&kubetest.Fault{Status: 200, Body: `{"kind": "DeploymentList", "apiVersion": "apps/v1", "metadata": {"resourceVersion": "1"}}`})
+			&kubetest.Fault{Status: 200,
+				Body: `{"kind": "DeploymentList", "apiVersion": "apps/v1", "metadata": {"resourceVersion": "1"}}`})
 	}
 	return all[r.IntN(len(all))]
 }
@@ -145,7 +150,8 @@ func (r *rough) rest() {
 	r.dead, r.left, r.rate, r.dying, r.fired = false, -1, 0, -1, false
 	for _, m := range r.managers {
 		m.state.ask = nil
-		maps.DeleteFunc(m.state.docs, func(key string, _ []byte) bool { return strings.HasPrefix(key, "leases/") }) // time goes by
+		// time goes by
+		maps.DeleteFunc(m.state.docs, func(key string, _ []byte) bool { return strings.HasPrefix(key, "leases/") })
 	}
 }
 
@@ -170,8 +176,9 @@ func (r *rough) env(of runOf) integration.Environment {
 	r.said = nil
 	r.log.Reset()
 	return integration.Environment{
-		Integration: Name, Settings: of.settings, Query: of.query, State: state.ReadOnly(of.by.state), Log: &r.log, Workers: of.workers,
-		Now: func() time.Time { return time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC) },
+		Integration: Name, Settings: of.settings, Query: of.query, State: state.ReadOnly(of.by.state), Log: &r.log,
+		Workers: of.workers,
+		Now:     func() time.Time { return time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC) },
 		Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterReader, error) {
 			return kube.Open(r.access(ref))
 		},
@@ -204,9 +211,11 @@ func (r *rough) run(of runOf, isDry bool) (err error, fails bool) {
 	if isDry {
 		err = New().DryRun(ctx, env)
 	} else {
-		err = New().Run(ctx, env, integration.Actors{State: of.by.state, Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterWriter, error) {
-			return writer.Open(r.access(ref))
-		}})
+		err = New().Run(ctx, env,
+			integration.Actors{State: of.by.state,
+				Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterWriter, error) {
+					return writer.Open(r.access(ref))
+				}})
 	}
 	r.writes = 0
 	for _, c := range r.clusters {
@@ -264,7 +273,8 @@ func shape(t *testing.T, o object) string {
 func isOurs(o object) bool {
 	m := field(o, "metadata")
 	raw, err := json.Marshal(m["managedFields"])
-	return err == nil && field(m, "annotations")["qontract.integration"] == Name && field(m, "annotations")["qontract.integration_version"] == nil &&
+	return err == nil && field(m, "annotations")["qontract.integration"] == Name &&
+		field(m, "annotations")["qontract.integration_version"] == nil &&
 		m["ownerReferences"] == nil && strings.Contains(string(raw), `"prcheck-`+Name+`"`)
 }
 

@@ -90,7 +90,8 @@ func (s guarded) deploy(x string, n int) {
 		var managed []any
 		for _, c := range s.clusters {
 			quantities := object{"cpu": "1", "memory": "1Mi"}
-			managed = append(managed, object{"namespace": ref("/namespaces/" + c + ".yml"), "spec": object{"resources": object{"requests": quantities, "limits": quantities}}})
+			managed = append(managed, object{"namespace": ref("/namespaces/" + c + ".yml"),
+				"spec": object{"resources": object{"requests": quantities, "limits": quantities}}})
 		}
 		s.copyOf(terraformFile, file(x, i), object{"name": fmt.Sprintf("%s-%d", x, i), "managed": managed})
 	}
@@ -113,7 +114,9 @@ func (s guarded) breakLists(lists map[string]string) {
 		code, _ := strconv.Atoi(strings.Fields(answer)[0])
 		reason := map[int]string{http.StatusGone: "Expired", http.StatusForbidden: "Forbidden"}[code]
 		answers[strings.ToLower(kind)+"s"] = &kubetest.Fault{Status: code,
-			Body: fmt.Sprintf(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "no", "reason": %q, "code": %d}`, reason, code)}
+			Body: fmt.Sprintf(
+				`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "no", "reason": %q, "code": %d}`, reason,
+				code)}
 	}
 	s.cluster.Fail(func(r *http.Request) *kubetest.Fault {
 		words := strings.Split(r.URL.Path, "/")
@@ -131,7 +134,8 @@ func (s guarded) drop(t *testing.T, c guardCase, owned, gone map[string]int) {
 	for _, x := range c.Input.FailedIntegrations {
 		for i := range owned[x] {
 			s.copyOf(terraformFile, file(x, i), object{"name": fmt.Sprintf("%s-%d", x, i),
-				"managed": []any{object{"namespace": ref("/namespaces/" + s.clusters[0] + ".yml"), "spec": object{"resources": object{}}, "sharding": object{"strategy": "per-moon"}}}})
+				"managed": []any{object{"namespace": ref("/namespaces/" + s.clusters[0] + ".yml"),
+					"spec": object{"resources": object{}}, "sharding": object{"strategy": "per-moon"}}}})
 		}
 	}
 	for name, answer := range c.Input.Clusters {
@@ -265,7 +269,8 @@ func testSelf(t *testing.T, c guardCase) {
 	s.mustRun(t)
 	s.Data[managerFile]["managed"] = []any{}
 	_, err := s.run(t)
-	if !s.fails(err) || s.cluster.Object(path("Deployment", c.Input.RunningAs)) == nil || !s.says("PROTECTED", "never deletes itself") {
+	if !s.fails(err) || s.cluster.Object(path("Deployment", c.Input.RunningAs)) == nil ||
+		!s.says("PROTECTED", "never deletes itself") {
 		t.Errorf("%v %q", err, s.said)
 	}
 }

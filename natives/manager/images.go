@@ -94,7 +94,8 @@ func askCommit(ctx context.Context, env integration.Environment, at gitHub, l la
 		if env.Secret == nil {
 			return "", reconcile.Config(errors.New("the settings name a token, but there is no source of secrets"))
 		}
-		token, err := env.Secret(ctx, integration.SecretRef{Path: at.Token.Path, Field: at.Token.Field, Version: at.Token.Version})
+		token, err := env.Secret(ctx, integration.SecretRef{Path: at.Token.Path, Field: at.Token.Field,
+			Version: at.Token.Version})
 		if err != nil {
 			return "", fmt.Errorf("reading the token of GitHub: %w", err)
 		}
@@ -105,8 +106,11 @@ func askCommit(ctx context.Context, env integration.Environment, at gitHub, l la
 		return "", err
 	}
 	res, err := client.Do(req)
-	if refused := (*url.Error)(nil); errors.As(err, &refused) && integration.ClassOfFailure(err) == integration.FailureOfConfig {
-		return "", reconcile.Config(fmt.Errorf("GitHub: %w; correct the repository in the data, or the address of GitHub in the settings", refused.Err))
+	if refused := (*url.Error)(nil); errors.As(err, &refused) &&
+		integration.ClassOfFailure(err) == integration.FailureOfConfig {
+		return "",
+			reconcile.Config(fmt.Errorf("GitHub: %w; correct the repository in the data, or the address of GitHub in the "+
+				"settings", refused.Err))
 	}
 	if err != nil {
 		return "", reconcile.Transient(err)
@@ -118,10 +122,12 @@ func askCommit(ctx context.Context, env integration.Environment, at gitHub, l la
 	}
 	commit := strings.TrimSpace(string(body))
 	switch {
-	case res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusForbidden && res.Header.Get("X-RateLimit-Remaining") == "0":
+	case res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests ||
+		res.StatusCode == http.StatusForbidden && res.Header.Get("X-RateLimit-Remaining") == "0":
 		return "", reconcile.Transient(fmt.Errorf("GitHub answers %s", res.Status))
 	case res.StatusCode != http.StatusOK:
-		return "", reconcile.Config(fmt.Errorf("GitHub answers %s; correct the ref, or let the token read the repository", res.Status))
+		return "", reconcile.Config(fmt.Errorf("GitHub answers %s; correct the ref, or let the token read the repository",
+			res.Status))
 	case !isCommit(commit):
 		return "", reconcile.Transient(errors.New("GitHub answers with something else than a commit"))
 	}

@@ -102,14 +102,16 @@ func (b *builder) entryItems(g *group, e placed, values params) ([]reconcile.Ite
 		return nil, []mistake{*m}
 	}
 	if len(shards) == 0 {
-		return nil, []mistake{{code: codeSharding, pointer: e.pointer() + "/sharding", warning: true, message: "no object is a shard of it, so it runs nowhere"}}
+		return nil, []mistake{{code: codeSharding, pointer: e.pointer() + "/sharding", warning: true,
+			message: "no object is a shard of it, so it runs nowhere"}}
 	}
 	of := render.Integration{Name: e.definition.Name, Spec: e.entry.Spec.Spec, Shards: shards}
 	switch {
 	case e.isDelete:
 		of = identityOf(of)
 	case of.Spec.Resources == nil: // a spec that is no object looks like this
-		return nil, []mistake{{code: codeRender, pointer: e.pointer() + "/spec", message: "it has no resources, which each spec must have: is it an object?"}}
+		return nil, []mistake{{code: codeRender, pointer: e.pointer() + "/spec",
+			message: "it has no resources, which each spec must have: is it an object?"}}
 	}
 	objects, wrong := render.Objects(of, values.values, b.options(e.definition.Name))
 	mistakes := renderMistakes(wrong, e.pointer())
@@ -196,7 +198,8 @@ func (b *builder) shardsOf(e placed) ([]render.Shard, *mistake) {
 	}
 	out := make([]render.Shard, len(specs))
 	for i, s := range specs {
-		out[i] = render.Shard{Shards: s.Shards, ID: s.ID, Key: s.Key, Suffix: s.Suffix, ExtraArgs: s.ExtraArgs, Disabled: s.Disabled}
+		out[i] = render.Shard{Shards: s.Shards, ID: s.ID, Key: s.Key, Suffix: s.Suffix, ExtraArgs: s.ExtraArgs,
+			Disabled: s.Disabled}
 		if s.Override != nil {
 			o := e.entry.Sharding.ShardSpecOverrides[s.OverrideAt]
 			out[i].ImageRef, out[i].Resources = o.ImageRef, o.Resources
@@ -235,7 +238,8 @@ func (b *builder) holdBack(items []reconcile.Item, shards []render.Shard, e plac
 	}
 	if len(canaries) == 0 {
 		b.tell(mistake{code: codeCanary, pointer: e.pointer(), warning: true,
-			message: "none of its shards is a canary, although the settings name " + strings.Join(keys, ", ")}.finding(e.definition.Path))
+			message: "none of its shards is a canary, although the settings name " +
+				strings.Join(keys, ", ")}.finding(e.definition.Path))
 		return
 	}
 	for i, s := range shards {

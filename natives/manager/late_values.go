@@ -135,7 +135,8 @@ func complete(it reconcile.Item, b body, values map[string]string) reconcile.Ite
 }
 
 // findAll returns values by their names, and says why the image is what it is.
-func findAll(ctx context.Context, env integration.Environment, r *resolver, at gitHub, all map[string]late) (values map[string]string, why string, err error) {
+func findAll(ctx context.Context, env integration.Environment, r *resolver, at gitHub,
+	all map[string]late) (values map[string]string, why string, err error) {
 	values, why = map[string]string{}, fromData
 	for _, name := range sortedKeys(all) {
 		value, source, err := all[name].find(ctx, env, r, at, name)
@@ -154,7 +155,8 @@ func findAll(ctx context.Context, env integration.Environment, r *resolver, at g
 const fromData = "as the data say"
 
 // find returns the value, and says where it is from.
-func (l late) find(ctx context.Context, env integration.Environment, r *resolver, at gitHub, name string) (value, source string, err error) {
+func (l late) find(ctx context.Context, env integration.Environment, r *resolver, at gitHub,
+	name string) (value, source string, err error) {
 	if l.Ref != "" {
 		commit, err := r.commit(ctx, env, at, l)
 		if err != nil {

@@ -68,7 +68,8 @@ func randomModel(r *rand.Rand) *model {
 		m.namespaces = append(m.namespaces, modelNamespace{r.IntN(len(m.clusters)), r.IntN(len(m.environments))})
 	}
 	for i := range 1 + r.IntN(3) {
-		it := modelIntegration{name: fmt.Sprintf("it-%d", i), upstream: []string{"https://github.com/x/a", "https://github.com/x/b"}[r.IntN(2)]}
+		it := modelIntegration{name: fmt.Sprintf("it-%d", i),
+			upstream: []string{"https://github.com/x/a", "https://github.com/x/b"}[r.IntN(2)]}
 		for n := range r.IntN(len(m.namespaces) + 1) {
 			it.entries = append(it.entries, modelEntry{namespace: n, shards: []int{0, 1, 2, -1, -1}[r.IntN(5)], cpu: "1"})
 		}
@@ -88,10 +89,12 @@ func (m *model) change(r *rand.Rand) string {
 	of := it.name
 	changes := []func(){
 		func() {}, func() { m.seed++ },
-		func() { account.description = "new" }, func() { cluster.description = "new" }, func() { env.description = "new" }, func() { it.description = "new" },
+		func() { account.description = "new" }, func() { cluster.description = "new" }, func() { env.description = "new" },
+		func() { it.description = "new" },
 		func() { account.disables = of }, func() { account.disables = "nobody" }, func() { account.name += "x" },
 		func() { m.accounts = append(m.accounts, modelObject{name: "acc-new"}) },
-		func() { cluster.address += "x" }, func() { cluster.disables = Name }, func() { cluster.disables = of }, func() { cluster.name += "x" },
+		func() { cluster.address += "x" }, func() { cluster.disables = Name }, func() { cluster.disables = of },
+		func() { cluster.name += "x" },
 		func() { m.clusters = append(m.clusters, modelObject{name: "c-new", address: "https://n"}) },
 		func() { env.tag += "x" }, func() { env.unused += "x" }, func() { env.ref = "main" }, func() { env.ref = "other" },
 		func() { it.upstream = "https://github.com/x/new" }, func() { it.name += "x" },
@@ -99,8 +102,10 @@ func (m *model) change(r *rand.Rand) string {
 	}
 	if e != nil {
 		changes = append(changes,
-			func() { e.cpu = "2" }, func() { e.cpu = "1000m" }, func() { e.cpu = "bad" }, func() { e.args = "--new" }, func() { e.image = "new" },
-			func() { e.imageOf = account.name }, func() { e.cron = true }, func() { e.isDelete = true }, func() { e.shards = 3 }, func() { e.shards = -1 },
+			func() { e.cpu = "2" }, func() { e.cpu = "1000m" }, func() { e.cpu = "bad" }, func() { e.args = "--new" },
+			func() { e.image = "new" },
+			func() { e.imageOf = account.name }, func() { e.cron = true }, func() { e.isDelete = true }, func() { e.shards = 3 },
+			func() { e.shards = -1 },
 			func() { e.slow = true }, func() { it.entries = it.entries[1:] }, func() { it.entries = append(it.entries, *e) })
 	}
 	n := r.IntN(len(changes))
@@ -116,14 +121,16 @@ func (m *model) path(kind string, i int) string {
 // data returns the datafiles of a model.
 func (m *model) data(of *testData) *testData {
 	d := &testData{Data: map[string]object{}, Resources: map[string]object{}, GraphQL: of.GraphQL}
-	d.Data["/settings.yml"] = object{"$schema": "/app-interface/app-interface-settings-1.yml", "name": "s", "hashLength": 7}
+	d.Data["/settings.yml"] = object{"$schema": "/app-interface/app-interface-settings-1.yml", "name": "s",
+		"hashLength": 7}
 	put := func(kind string, i int, schema string, o object) {
 		o["$schema"] = schema
 		d.Data[m.path(kind, i)] = o
 	}
 	disable := func(name string) object { return object{"integrations": []any{name}} }
 	for i, a := range m.accounts {
-		put("a", i, "/aws/account-1.yml", object{"name": a.name, "description": a.description, "disable": disable(a.disables)})
+		put("a", i, "/aws/account-1.yml", object{"name": a.name, "description": a.description,
+			"disable": disable(a.disables)})
 	}
 	for i, c := range m.clusters {
 		put("c", i, "/openshift/cluster-1.yml", object{"name": c.name, "description": c.description, "serverUrl": c.address,
@@ -134,24 +141,28 @@ func (m *model) data(of *testData) *testData {
 		if e.ref != "" {
 			parameters[reposParameter] = []any{object{"repo": "https://github.com/x/a", "ref": e.ref}}
 		}
-		put("e", i, "/app-sre/environment-1.yml", object{"name": fmt.Sprint("env", i), "description": e.description, "parameters": parameters})
+		put("e", i, "/app-sre/environment-1.yml", object{"name": fmt.Sprint("env", i), "description": e.description,
+			"parameters": parameters})
 	}
 	for i, n := range m.namespaces {
-		put("n", i, "/openshift/namespace-1.yml", object{"name": fmt.Sprint("ns", i), "cluster": ref(m.path("c", n.cluster)), "environment": ref(m.path("e", n.environment))})
+		put("n", i, "/openshift/namespace-1.yml", object{"name": fmt.Sprint("ns", i), "cluster": ref(m.path("c", n.cluster)),
+			"environment": ref(m.path("e", n.environment))})
 	}
 	for i, it := range m.integrations {
 		managed := []any{}
 		for _, e := range it.entries {
 			managed = append(managed, m.managed(e))
 		}
-		put("i", i, "/app-sre/integration-1.yml", object{"name": it.name, "upstream": it.upstream, "description": it.description, "managed": managed})
+		put("i", i, "/app-sre/integration-1.yml", object{"name": it.name, "upstream": it.upstream,
+			"description": it.description, "managed": managed})
 	}
 	return d
 }
 
 // managed returns an element of managed.
 func (m *model) managed(e modelEntry) object {
-	spec := object{"resources": object{"requests": object{"cpu": e.cpu, "memory": "1Mi"}, "limits": object{"memory": "1Mi"}}, "extraArgs": e.args}
+	spec := object{"resources": object{"requests": object{"cpu": e.cpu, "memory": "1Mi"},
+		"limits": object{"memory": "1Mi"}}, "extraArgs": e.args}
 	if e.image != "" {
 		spec["imageRef"] = e.image
 	}
@@ -188,12 +199,14 @@ func (m *model) says(t *testing.T) string {
 		for _, e := range it.entries {
 			ns := m.namespaces[e.namespace]
 			c := m.clusters[ns.cluster]
-			where := fmt.Sprintf("%s/ns%d of %s at %s, off %v: ", c.name, e.namespace, it.upstream, c.address, c.disables == Name)
+			where := fmt.Sprintf("%s/ns%d of %s at %s, off %v: ", c.name, e.namespace, it.upstream, c.address,
+				c.disables == Name)
 			out = append(out, where, fmt.Sprintf("service of %s/ns%d: %s", c.name, e.namespace, m.service(e.namespace)))
 			for _, text := range m.objects(t, it, e) {
 				out = append(out, where+text)
 			}
-			if i := m.overridden(e); i >= 0 && e.shards < 0 && !e.isDelete && e.cpu != "bad" && m.accounts[i].disables == it.name {
+			if i := m.overridden(e); i >= 0 && e.shards < 0 && !e.isDelete && e.cpu != "bad" &&
+				m.accounts[i].disables == it.name {
 				out = append(out, fmt.Sprintf("%s overrides %s, which is no shard", it.name, e.imageOf))
 			}
 		}
@@ -328,7 +341,8 @@ func TestStateLaw(t *testing.T) {
 		before, after := stateOf(base), stateOf(head)
 		want := base.says(t) != head.says(t)
 		if got := before != after; got != want {
-			t.Fatalf("seed %d: %s\nthe states differ: %v, want %v\nbase %s\n%s\n\nhead %s\n%s", seed, did, got, want, before, base.says(t), after, head.says(t))
+			t.Fatalf("seed %d: %s\nthe states differ: %v, want %v\nbase %s\n%s\n\nhead %s\n%s", seed, did, got, want, before,
+				base.says(t), after, head.says(t))
 		}
 		if want {
 			differ++

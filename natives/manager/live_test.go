@@ -52,8 +52,9 @@ const folder = "/namespaces/reconcile-prod/"
 
 // path returns the path of an object of the example's namespace.
 func path(kind, name string) string {
-	return map[string]string{"Deployment": "/apis/apps/v1" + folder + "deployments/", "StatefulSet": "/apis/apps/v1" + folder + "statefulsets/",
-		"CronJob": "/apis/batch/v1" + folder + "cronjobs/", "Service": "/api/v1" + folder + "services/"}[kind] + name
+	return map[string]string{"Deployment": "/apis/apps/v1" + folder + "deployments/",
+		"StatefulSet": "/apis/apps/v1" + folder + "statefulsets/",
+		"CronJob":     "/apis/batch/v1" + folder + "cronjobs/", "Service": "/api/v1" + folder + "services/"}[kind] + name
 }
 
 // access returns how a cluster is reached, whatever address the data say.
@@ -73,8 +74,9 @@ func (s *scene) env(t testing.TB, base *testData) integration.Environment {
 		s.settings(&settings)
 	}
 	env := integration.Environment{
-		Integration: Name, Settings: settings, Query: s.query(t), State: state.ReadOnly(s.state), Log: &s.log, Workers: 4, Approve: s.approve,
-		Now: func() time.Time { return time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC) },
+		Integration: Name, Settings: settings, Query: s.query(t), State: state.ReadOnly(s.state), Log: &s.log, Workers: 4,
+		Approve: s.approve,
+		Now:     func() time.Time { return time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC) },
 		Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterReader, error) {
 			a, err := s.access(ref)
 			if err != nil {
@@ -110,13 +112,15 @@ func (s *scene) run(t testing.TB) (writes []string, err error) {
 	t.Helper()
 	env := s.env(t, nil)
 	s.cluster.Forget()
-	err = New().Run(t.Context(), env, integration.Actors{State: s.state, Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterWriter, error) {
-		a, err := s.access(ref)
-		if err != nil {
-			return nil, err
-		}
-		return writer.Open(a)
-	}})
+	err = New().Run(t.Context(), env,
+		integration.Actors{State: s.state,
+			Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterWriter, error) {
+				a, err := s.access(ref)
+				if err != nil {
+					return nil, err
+				}
+				return writer.Open(a)
+			}})
 	return s.writes(), err
 }
 
@@ -162,7 +166,8 @@ func (s *scene) objects() []string {
 		if words[len(words)-2] == "namespaces" {
 			continue
 		}
-		out = append(out, strings.TrimSuffix(words[len(words)-2], "s")+"/"+strings.TrimPrefix(words[len(words)-1], namePrefix))
+		out = append(out, strings.TrimSuffix(words[len(words)-2], "s")+"/"+
+			strings.TrimPrefix(words[len(words)-1], namePrefix))
 	}
 	return out
 }

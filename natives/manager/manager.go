@@ -25,7 +25,8 @@ func parts() native.Recipe {
 			refs.forget() // a run begins
 			return desired(ctx, query, it)
 		},
-		Complete: completer(refs), Current: current, Compare: compare, Doer: newDoer, Try: try, Prepare: prepare, Settle: settle,
+		Complete: completer(refs), Current: current, Compare: compare, Doer: newDoer, Try: try, Prepare: prepare,
+		Settle:    settle,
 		Remembers: func(any) any { return nil }, // the digest on the object says what was applied
 		Limits:    &reconcile.Limits{Percent: 25, Floor: 2, Max: math.MaxInt32},
 		CheckSettings: func(own settings.Own) error {

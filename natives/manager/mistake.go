@@ -36,7 +36,8 @@ type mistake struct {
 
 // finding returns the mistake as a finding about a datafile.
 func (m mistake) finding(file string) plan.Finding {
-	f := plan.Finding{Code: m.code, Severity: plan.SeverityError, Place: plan.Place{File: file, Pointer: m.pointer}, Message: m.message}
+	f := plan.Finding{Code: m.code, Severity: plan.SeverityError, Place: plan.Place{File: file, Pointer: m.pointer},
+		Message: m.message}
 	if m.warning {
 		f.Severity = plan.SeverityWarning
 	}

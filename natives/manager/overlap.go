@@ -43,7 +43,8 @@ const shareAnnotation = "qontract.share"
 
 // withShare returns an object with its share as an annotation.
 func withShare(o manifests.Object, s share) manifests.Object {
-	raw, _ := json.Marshal(map[string]string{"integration": s.integration, "key": s.key, "shards": s.shards, "id": s.id}) // texts do not fail
+	// texts do not fail
+	raw, _ := json.Marshal(map[string]string{"integration": s.integration, "key": s.key, "shards": s.shards, "id": s.id})
 	meta := maps.Clone(field(o, "metadata"))
 	notes := maps.Clone(field(meta, "annotations"))
 	if notes == nil {

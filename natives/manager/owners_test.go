@@ -68,7 +68,8 @@ func TestPaused(t *testing.T) {
 	staysPaused := func(pods int, words ...string) {
 		t.Helper()
 		writes, err := s.run(t)
-		if !s.fails(err) || len(writes) > 0 || !s.says(append(words, "FIELD_CONFLICT", ".spec.replicas", fmt.Sprintf("(%d there, 1 wanted)", pods))...) {
+		if !s.fails(err) || len(writes) > 0 ||
+			!s.says(append(words, "FIELD_CONFLICT", ".spec.replicas", fmt.Sprintf("(%d there, 1 wanted)", pods))...) {
 			t.Errorf("wrote %q: %v %q", writes, err, s.said)
 		}
 	}
@@ -110,10 +111,12 @@ func TestUndoneByValue(t *testing.T) {
 	}
 	was := image()
 	set := func(image string) {
-		s.cluster.Kubectl(t, "set", shard, fmt.Sprintf(`{"spec": {"template": {"spec": {"containers": [{"name": "int", "image": %q}]}}}}`, image))
+		s.cluster.Kubectl(t, "set", shard,
+			fmt.Sprintf(`{"spec": {"template": {"spec": {"containers": [{"name": "int", "image": %q}]}}}}`, image))
 	}
 	set("other:1")
-	if writes, err := s.run(t); !s.fails(err) || len(writes) > 0 || !s.says("FIELD_CONFLICT", "kubectl-set owns", "override_managers") {
+	if writes, err := s.run(t); !s.fails(err) || len(writes) > 0 || !s.says("FIELD_CONFLICT", "kubectl-set owns",
+		"override_managers") {
 		t.Errorf("wrote %q: %v %q", writes, err, s.said)
 	}
 	set(was)
@@ -124,7 +127,8 @@ func TestUndoneByValue(t *testing.T) {
 		t.Errorf("wrote %q", w)
 	}
 	s.entry(terraformFile, 0)["spec"].(object)["imageRef"] = "new"
-	if _, err := s.run(t); !s.fails(err) || !s.says("FIELD_CONFLICT", "kubectl-set owns", "set back by hand", "take_fields_from") || image() != was {
+	if _, err := s.run(t); !s.fails(err) || !s.says("FIELD_CONFLICT", "kubectl-set owns", "set back by hand",
+		"take_fields_from") || image() != was {
 		t.Errorf("%v %q", err, s.said)
 	}
 	s.own = "take_fields_from: [kubectl-set]"
@@ -148,12 +152,14 @@ func TestLeftBehind(t *testing.T) {
 	s.Data[terraformFile]["managed"] = list
 	for range 2 {
 		writes, err := s.run(t)
-		if err != nil || len(writes) > 0 || !s.says("LEFT_BEHIND", "reconcile-01/second", "Deployment/"+namePrefix+"terraform-resources") {
+		if err != nil || len(writes) > 0 || !s.says("LEFT_BEHIND", "reconcile-01/second",
+			"Deployment/"+namePrefix+"terraform-resources") {
 			t.Errorf("wrote %q: %v %q", writes, err, s.said)
 		}
 	}
 	s.own = "left_behind: delete"
-	if w := s.mustRun(t); !slices.Equal(w, []string{"delete qontract-reconcile", "delete " + namePrefix + "terraform-resources"}) {
+	if w := s.mustRun(t); !slices.Equal(w,
+		[]string{"delete qontract-reconcile", "delete " + namePrefix + "terraform-resources"}) {
 		t.Errorf("wrote %q", w)
 	}
 	s.mustRun(t)
@@ -193,7 +199,8 @@ func TestNeverToNothing(t *testing.T) {
 	s.Data["/accounts/new.yml"] = example(t).Data["/accounts/staging.yml"]
 	s.Data["/accounts/new.yml"]["name"] = "new"
 	writes, err := s.run(t)
-	if !s.fails(err) || !slices.Equal(writes, []string{"patch " + terraform("new")}) || !s.says("TOO_MANY_DELETES", terraform("a")) {
+	if !s.fails(err) || !slices.Equal(writes, []string{"patch " + terraform("new")}) ||
+		!s.says("TOO_MANY_DELETES", terraform("a")) {
 		t.Errorf("wrote %q: %v %q", writes, err, s.said)
 	}
 	delete(s.Data, "/accounts/new.yml")
@@ -222,7 +229,8 @@ func TestAdopted(t *testing.T) {
 	s.settings = func(it *settings.Integration) { it.Adopt = []string{"**"} }
 	s.mustRun(t)
 	is := s.cluster.Object(name)
-	if _, left := is["spec"].(map[string]any)["minReadySeconds"]; left && is["spec"].(map[string]any)["minReadySeconds"] != nil {
+	if _, left := is["spec"].(map[string]any)["minReadySeconds"]; left &&
+		is["spec"].(map[string]any)["minReadySeconds"] != nil {
 		t.Errorf("a field that no entry wants stays: %v", is["spec"].(map[string]any)["minReadySeconds"])
 	}
 	for key := range is["metadata"].(map[string]any)["annotations"].(map[string]any) {
@@ -244,7 +252,8 @@ func TestOffline(t *testing.T) {
 	s.away["reconcile-01"] = true
 	base := s.clone()
 	s.addAccounts("lake")
-	if err := s.dryRun(t, base); s.fails(err) || !s.says("warning UNREACHABLE", "5 entries are checked by the data alone") {
+	if err := s.dryRun(t, base); s.fails(err) ||
+		!s.says("warning UNREACHABLE", "5 entries are checked by the data alone") {
 		t.Errorf("%v %q", err, s.said)
 	}
 	if err := s.dryRun(t, nil); !s.fails(err) {
@@ -260,7 +269,8 @@ func TestOffline(t *testing.T) {
 	if err := s.dryRun(t, base); !s.fails(err) || !s.says("TOO_MANY_DELETES") {
 		t.Errorf("most of what is desired goes, and nobody says so: %q", s.said)
 	}
-	s.copyOf("/integrations/integrations-manager.yml", "/integrations/bad.yml", object{"name": "bad"})["managed"].([]any)[0].(object)["spec"].(object)["cron"] = "now"
+	s.copyOf("/integrations/integrations-manager.yml", "/integrations/bad.yml",
+		object{"name": "bad"})["managed"].([]any)[0].(object)["spec"].(object)["cron"] = "now"
 	if err := s.dryRun(t, base); !s.fails(err) {
 		t.Errorf("a key with a blank passed: %q", s.said)
 	}

@@ -62,7 +62,9 @@ func (b *builder) paramsOf(env environment, upstream string) (params, *mistake) 
 		return p, nil
 	}
 	if b.world.hashLength < 1 || b.world.hashLength > fullHash {
-		return wrong("/parameters", fmt.Sprintf("the tag of its images is a commit, but the settings of app-interface do not say how many digits of it: hashLength is %d", b.world.hashLength))
+		return wrong("/parameters",
+			fmt.Sprintf("the tag of its images is a commit, but the settings of app-interface do not say how many digits of "+
+				"it: hashLength is %d", b.world.hashLength))
 	}
 	p.set(digestParameter, "") // it would decide what runs, whatever the tag says
 	if isCommit(ref) {

@@ -17,7 +17,8 @@ import (
 // gone: if an integration has three static shards in place of two, the number changes for all. An
 // object that goes and whose name one of another kind takes is deleted at once. It returns the errors
 // of steps that must not be done.
-func prepare(ctx context.Context, env integration.Environment, act integration.Actors, p native.Part, plan *reconcile.Plan) map[reconcile.Key]error {
+func prepare(ctx context.Context, env integration.Environment, act integration.Actors, p native.Part,
+	plan *reconcile.Plan) map[reconcile.Key]error {
 	v, err := newView(env, p)
 	r := newRollout(plan)
 	if old := r.stops(); err == nil && len(old) > 0 {
@@ -40,7 +41,8 @@ type rollout struct {
 
 // newRollout returns what must end before the steps of a plan.
 func newRollout(plan *reconcile.Plan) rollout {
-	r := rollout{map[reconcile.Key]error{}, map[reconcile.Key]map[reconcile.Key]*manifests.Live{}, map[reconcile.Key]bool{}}
+	r := rollout{map[reconcile.Key]error{}, map[reconcile.Key]map[reconcile.Key]*manifests.Live{},
+		map[reconcile.Key]bool{}}
 	old := map[string][]running{}          // by integration
 	going := map[string][]reconcile.Step{} // deletions, by name
 	byKey := map[reconcile.Key]reconcile.Step{}
@@ -178,7 +180,8 @@ func liveOf(s reconcile.Step) *manifests.Live {
 
 // stop deletes objects whose name is taken, scales other processes down, and waits until none of them
 // is left.
-func (v *view) stop(ctx context.Context, act integration.Actors, old []*manifests.Live, taken map[reconcile.Key]bool) error {
+func (v *view) stop(ctx context.Context, act integration.Actors, old []*manifests.Live,
+	taken map[reconcile.Key]bool) error {
 	writer, err := act.Cluster(ctx, v.cluster)
 	if err != nil {
 		return err

@@ -44,10 +44,14 @@ const overrideFields = "shard { path name } imageRef disabled resources" + resou
 
 // specFields are the fields of a spec that objects are made of, with what is asked of each.
 var specFields = []string{
-	"cache", "command", "concurrencyPolicy", "cron", "dashdotdb", "disableUnleash", "enablePushgateway", "environmentAware",
-	"extraArgs", "extraEnv { name value secretName secretKey }", "failedJobHistoryLimit", "fluentdResources" + resourceFields,
-	"imageRef", "internalCertificates", "logs { slack googleChat slackErrorFilter govSlack }", "resources" + resourceFields,
-	"restartPolicy", "shardingStrategy", "sleepDurationSecs", "state", "storage", "storageClassName", "successfulJobHistoryLimit", "trigger",
+	"cache", "command", "concurrencyPolicy", "cron", "dashdotdb", "disableUnleash", "enablePushgateway",
+	"environmentAware",
+	"extraArgs", "extraEnv { name value secretName secretKey }", "failedJobHistoryLimit",
+	"fluentdResources" + resourceFields,
+	"imageRef", "internalCertificates", "logs { slack googleChat slackErrorFilter govSlack }",
+	"resources" + resourceFields,
+	"restartPolicy", "shardingStrategy", "sleepDurationSecs", "state", "storage", "storageClassName",
+	"successfulJobHistoryLimit", "trigger",
 	"unleashConnectionPool",
 }
 

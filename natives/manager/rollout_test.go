@@ -90,7 +90,8 @@ func TestRollout(t *testing.T) {
 			s := newScene(t)
 			s.own = "mode: parity"
 			s.mustRun(t)
-			spec := item(t, s.desired(t, s.own), exampleItems+"Deployment/"+terraform("production")).Body.(body).Object["spec"].(object)
+			spec := item(t, s.desired(t, s.own),
+				exampleItems+"Deployment/"+terraform("production")).Body.(body).Object["spec"].(object)
 			if _, isSet := spec["strategy"]; isSet != (string(c.Expected.Strategy) != "null") {
 				t.Errorf("got the strategy %v", spec["strategy"])
 			}
@@ -162,7 +163,8 @@ func testChangedImage(t *testing.T, c rolloutCase) {
 	s.cluster.Settle()
 	at := path(c.Input.Kind, terraform("staging"))
 	raw, _ := json.Marshal(s.podsOf([]string{"staging"}))
-	if o := s.cluster.Object(at); o == nil || c.Expected.MostPods == nil || s.cluster.MostPods(at) != *c.Expected.MostPods {
+	if o := s.cluster.Object(at); o == nil || c.Expected.MostPods == nil ||
+		s.cluster.MostPods(at) != *c.Expected.MostPods {
 		t.Errorf("%s had %d pods at once, and has %s", at, s.cluster.MostPods(at), raw)
 	}
 }
@@ -238,7 +240,8 @@ func testDivision(t *testing.T, from, to int) {
 			t.Errorf("%s had %d pods at once", p, most)
 		}
 		o := s.cluster.Object(p)
-		if share, ok := shareOf(kindOf(o), o); i < to && (!ok || !runs(o) || share.shards != fmt.Sprint(to)) || i >= to && o != nil {
+		if share, ok := shareOf(kindOf(o), o); i < to && (!ok || !runs(o) || share.shards != fmt.Sprint(to)) ||
+			i >= to && o != nil {
 			t.Errorf("%s has the share %+v", p, share)
 		}
 	}
@@ -340,7 +343,8 @@ spec:
 	entry["sharding"] = object{"strategy": "static", "shards": 3}
 	// Two are stopped, taken and applied, and one is made. What the cluster was faster than is
 	// written again.
-	if w := s.mustRun(t); len(w) < 7 || len(slices.Compact(slices.Sorted(slices.Values(w)))) != 3 || !strings.HasSuffix(w[len(w)-1], "-2") {
+	if w := s.mustRun(t); len(w) < 7 || len(slices.Compact(slices.Sorted(slices.Values(w)))) != 3 ||
+		!strings.HasSuffix(w[len(w)-1], "-2") {
 		t.Errorf("wrote %q", w)
 	}
 }
@@ -368,7 +372,8 @@ func TestAgain(t *testing.T) {
 			was := s.cluster.Object(at)
 			s.cluster.Remove(at)
 			anew, err := json.Marshal(object{"apiVersion": "apps/v1", "kind": "Deployment", "spec": was["spec"],
-				"metadata": object{"name": was["metadata"].(object)["name"], "annotations": was["metadata"].(object)["annotations"]}})
+				"metadata": object{"name": was["metadata"].(object)["name"],
+					"annotations": was["metadata"].(object)["annotations"]}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,7 +10,8 @@ import (
 // it is about.
 func TestRun(t *testing.T) {
 	s := newScene(t)
-	want := []string{"service/qontract-reconcile", "deployment/integrations-manager", "deployment/terraform-resources-production", "deployment/terraform-resources-staging"}
+	want := []string{"service/qontract-reconcile", "deployment/integrations-manager",
+		"deployment/terraform-resources-production", "deployment/terraform-resources-staging"}
 	if err := s.dryRun(t, nil); s.fails(err) {
 		t.Fatalf("%v %q", err, s.said)
 	}
@@ -30,7 +31,8 @@ func TestRun(t *testing.T) {
 	}
 	base := s.clone()
 	s.addAccounts("lake")
-	if err := s.dryRun(t, base); s.fails(err) || !s.says("create Deployment/qontract-reconcile-terraform-resources-lake") || len(s.said) != 2 {
+	if err := s.dryRun(t,
+		base); s.fails(err) || !s.says("create Deployment/qontract-reconcile-terraform-resources-lake") || len(s.said) != 2 {
 		t.Errorf("%v %q", err, s.said)
 	}
 	if w := s.mustRun(t); !slices.Equal(w, []string{"patch qontract-reconcile-terraform-resources-lake"}) {

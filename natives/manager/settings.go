@@ -141,7 +141,8 @@ func (s ownSettings) check(own settings.Own) error {
 // checkURL returns what is wrong with the address of GitHub, or "".
 func (g gitHub) checkURL() string {
 	if u, err := url.Parse(g.URL); err == nil && u.Scheme == "http" && !origin.IsThisMachine(u.Hostname()) {
-		return "must begin with https://, since commits that run, and a token, come and go there; http:// is allowed for this machine alone"
+		return "must begin with https://, since commits that run, and a token, come and go there; http:// is allowed for " +
+			"this machine alone"
 	}
 	if _, err := origin.Server(g.URL); err != nil {
 		return "must be an address, such as https://api.github.com"
@@ -178,7 +179,8 @@ func (s ownSettings) optionsOf(name string) []string {
 		return options
 	}
 	var all []string
-	for _, by := range []settings.Strategy{settings.PerAWSAccount, settings.PerOpenShiftCluster, settings.PerOCMOrganization} {
+	for _, by := range []settings.Strategy{settings.PerAWSAccount, settings.PerOpenShiftCluster,
+		settings.PerOCMOrganization} {
 		all = append(all, sharding.KeyOption(by))
 	}
 	return all

@@ -34,11 +34,15 @@ natives: {image: quay.io/p/r:1, names: [n], args: [reconcile, --verbose]}
 	got, err := readSettings(settingsOf(t, all).Own)
 	wait := 90 * time.Second
 	want := ownSettings{
-		Upstream: "u", Environment: "e", Mode: modeParity, Template: "/manager/pod.yaml", ExcludeService: true, GovSlack: true, Image: "quay.io/a/b",
-		ImageTagFromRef: map[string]string{"production": "main"}, GitHub: gitHub{"https://github.example.com/api/v3", &tokenRef{"p", "f", "2"}},
-		PassEnv: []string{"IMAGE_TAG"}, Options: map[string][]string{"a": {"--account-name"}, "b": {}}, Canary: map[string][]string{"a": {"k"}},
-		Delete: []string{"c/n"}, LeftBehind: leftDelete, MigrateSelector: true, OverrideManagers: []string{"hpa"}, TakeFieldsFrom: []string{"oc"},
-		Wait: &wait, Natives: natives{"quay.io/p/r:1", []string{"n"}, []string{"reconcile", "--verbose"}},
+		Upstream: "u", Environment: "e", Mode: modeParity, Template: "/manager/pod.yaml", ExcludeService: true,
+		GovSlack: true, Image: "quay.io/a/b",
+		ImageTagFromRef: map[string]string{"production": "main"}, GitHub: gitHub{"https://github.example.com/api/v3",
+			&tokenRef{"p", "f", "2"}},
+		PassEnv: []string{"IMAGE_TAG"}, Options: map[string][]string{"a": {"--account-name"}, "b": {}},
+		Canary: map[string][]string{"a": {"k"}},
+		Delete: []string{"c/n"}, LeftBehind: leftDelete, MigrateSelector: true, OverrideManagers: []string{"hpa"},
+		TakeFieldsFrom: []string{"oc"},
+		Wait:           &wait, Natives: natives{"quay.io/p/r:1", []string{"n"}, []string{"reconcile", "--verbose"}},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, want)

@@ -28,7 +28,8 @@ func (s ownSettings) patience() time.Duration {
 
 // settle waits until what was written is ready: canaries, and all others if the settings say how
 // long. It returns the errors of those that are not.
-func settle(ctx context.Context, env integration.Environment, p native.Part, done []reconcile.Step) map[reconcile.Key]error {
+func settle(ctx context.Context, env integration.Environment, p native.Part,
+	done []reconcile.Step) map[reconcile.Key]error {
 	v, err := newView(env, p)
 	waiting := map[reconcile.Key]error{} // with why they are not ready
 	for _, s := range done {
@@ -71,7 +72,8 @@ var (
 )
 
 // look returns the health of objects. One that is not there is not ready.
-func (v *view) look(ctx context.Context, env integration.Environment, keys []reconcile.Key) (map[reconcile.Key]manifests.Health, error) {
+func (v *view) look(ctx context.Context, env integration.Environment,
+	keys []reconcile.Key) (map[reconcile.Key]manifests.Health, error) {
 	reader, err := env.Cluster(ctx, v.cluster)
 	if err != nil {
 		return nil, err
@@ -107,7 +109,8 @@ func (v *view) look(ctx context.Context, env integration.Environment, keys []rec
 }
 
 // lookAtPods adds what the pods of objects say about their health.
-func (v *view) lookAtPods(ctx context.Context, reader integration.ClusterReader, of map[reconcile.Key]*manifests.Live, out map[reconcile.Key]manifests.Health) error {
+func (v *view) lookAtPods(ctx context.Context, reader integration.ClusterReader, of map[reconcile.Key]*manifests.Live,
+	out map[reconcile.Key]manifests.Health) error {
 	sets, err := reader.List(ctx, replicaSets, v.namespace, "")
 	if err != nil {
 		return err

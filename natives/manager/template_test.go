@@ -24,13 +24,16 @@ func TestTemplate(t *testing.T) {
 	}{
 		"good": {podTemplate, nil},
 		"none": {"", []string{"TEMPLATE /manager/pod.yaml: /manager/pod.yaml: there is no such resource*"}},
-		"mistakes": {strings.ReplaceAll(strings.ReplaceAll(podTemplate, "INTEGRATION_NAME}", "NAME_OF}"), "IMAGE_REFERENCE", "OTHER"),
-			[]string{"TEMPLATE /manager/pod.yaml: /manager/pod.yaml: line 6: *OTHER*", "TEMPLATE /manager/pod.yaml: /manager/pod.yaml: line 8: *NAME_OF*"}},
+		"mistakes": {strings.ReplaceAll(strings.ReplaceAll(podTemplate, "INTEGRATION_NAME}", "NAME_OF}"), "IMAGE_REFERENCE",
+			"OTHER"),
+			[]string{"TEMPLATE /manager/pod.yaml: /manager/pod.yaml: line 6: *OTHER*",
+				"TEMPLATE /manager/pod.yaml: /manager/pod.yaml: line 8: *NAME_OF*"}},
 		"a loop": {"spec: &a\n  containers: [*a]\n", []string{"TEMPLATE /manager/pod.yaml: /manager/pod.yaml: line 2: *"}},
 	} {
 		d := example(t)
 		if c.text != "" {
-			d.Resources["/manager/pod.yaml"] = object{"path": "/manager/pod.yaml", "content": c.text, "sha256sum": "x", "$schema": nil}
+			d.Resources["/manager/pod.yaml"] = object{"path": "/manager/pod.yaml", "content": c.text, "sha256sum": "x",
+				"$schema": nil}
 		}
 		got := d.desired(t, "template: /manager/pod.yaml")
 		lines := told(got)

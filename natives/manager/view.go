@@ -34,9 +34,11 @@ func newView(env integration.Environment, p native.Part) (*view, error) {
 		return nil, fmt.Errorf("part %q has a target of type %T", p.Shard, p.Target)
 	}
 	v := &view{
-		settings: s, cluster: ref, shard: p.Shard, namespace: p.Shard[strings.LastIndexByte(p.Shard, '/')+1:], self: env.Integration,
-		options: manifests.Options{Manager: integration.FieldManager(env.Integration), TakeFrom: s.TakeFieldsFrom, Override: s.OverrideManagers, MigrateSelector: s.MigrateSelector},
-		stays:   map[reconcile.Key]bool{}, broken: map[string]string{},
+		settings: s, cluster: ref, shard: p.Shard, namespace: p.Shard[strings.LastIndexByte(p.Shard, '/')+1:],
+		self: env.Integration,
+		options: manifests.Options{Manager: integration.FieldManager(env.Integration), TakeFrom: s.TakeFieldsFrom,
+			Override: s.OverrideManagers, MigrateSelector: s.MigrateSelector},
+		stays: map[reconcile.Key]bool{}, broken: map[string]string{},
 	}
 	for _, it := range p.Items {
 		b, _ := it.Body.(body)
@@ -75,7 +77,8 @@ func belongs(o manifests.Object, integration string) bool {
 	if s, ok := notedShare(o); ok {
 		return s.integration == integration
 	}
-	short := strings.TrimPrefix(render.ObjectName(manifests.Deployment, integration, ""), namePrefix) // as a label that is too long
+	// as a label that is too long
+	short := strings.TrimPrefix(render.ObjectName(manifests.Deployment, integration, ""), namePrefix)
 	app, _ := field(field(o, "metadata"), "labels")["app"].(string)
 	if of, ok := strings.CutPrefix(app, namePrefix); ok {
 		return of == integration || of == short

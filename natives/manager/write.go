@@ -17,7 +17,8 @@ type doer struct {
 }
 
 // newDoer returns what reads and writes the objects of a part.
-func newDoer(ctx context.Context, env integration.Environment, act integration.Actors, p native.Part) (reconcile.Doer, error) {
+func newDoer(ctx context.Context, env integration.Environment, act integration.Actors,
+	p native.Part) (reconcile.Doer, error) {
 	v, err := newView(env, p)
 	if err != nil {
 		return nil, err
@@ -74,7 +75,8 @@ func (d doer) Write(ctx context.Context, s reconcile.Step, fresh *reconcile.Thin
 }
 
 // try asks the cluster whether it would make an object as its entry says.
-func try(ctx context.Context, env integration.Environment, p native.Part, s reconcile.Step) ([]reconcile.Change, error) {
+func try(ctx context.Context, env integration.Environment, p native.Part,
+	s reconcile.Step) ([]reconcile.Change, error) {
 	v, err := newView(env, p)
 	if err != nil {
 		return nil, err
@@ -82,14 +84,16 @@ func try(ctx context.Context, env integration.Environment, p native.Part, s reco
 	b, _ := s.Item.Body.(body)
 	l := liveOf(s)
 	if l != nil && (len(v.options.Takes(l)) > 0 || field(field(l.Object, "spec"), "strategy")["rollingUpdate"] != nil) {
-		_, _ = fmt.Fprintf(env.Log, "%s cannot be tried: fields of others become ours first\n", s.Key) // the log is for people
+		// the log is for people
+		_, _ = fmt.Fprintf(env.Log, "%s cannot be tried: fields of others become ours first\n", s.Key)
 		return s.Changes, nil
 	}
 	trial, err := env.Trial(ctx, v.cluster)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := manifests.Applied(kindOf(b.Object), b.Object, l, v.namespace, v.options, reconcile.Mark{Integration: v.self, Caller: p.Caller})
+	raw, err := manifests.Applied(kindOf(b.Object), b.Object, l, v.namespace, v.options,
+		reconcile.Mark{Integration: v.self, Caller: p.Caller})
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,8 @@ type installation struct {
 	was     []integration.Preconditions // of deletions
 }
 
-func (in *installation) Delete(ctx context.Context, ref integration.ObjectRef, was integration.Preconditions, p integration.Propagation) error {
+func (in *installation) Delete(ctx context.Context, ref integration.ObjectRef, was integration.Preconditions,
+	p integration.Propagation) error {
 	in.was = append(in.was, was)
 	return in.cluster.Delete(ctx, ref, was, p)
 }
@@ -162,7 +163,8 @@ func (in *installation) Read(ctx context.Context, k reconcile.Key) (*reconcile.T
 }
 
 // Write implements [reconcile.Doer].
-func (in *installation) Write(ctx context.Context, s reconcile.Step, fresh *reconcile.Thing, mark reconcile.Mark) error {
+func (in *installation) Write(ctx context.Context, s reconcile.Step, fresh *reconcile.Thing,
+	mark reconcile.Mark) error {
 	d := in.doer()
 	d.Writer = in
 	switch s.Action {
@@ -180,7 +182,8 @@ func (in *installation) Write(ctx context.Context, s reconcile.Step, fresh *reco
 // plan makes the plan of a run: of what no entry names, only what may be deleted is looked at.
 func (in *installation) plan(t *testing.T) *reconcile.Plan {
 	t.Helper()
-	input := reconcile.Input{Owner: in.owner, Class: reconcile.Listing, Gate: reconcile.Gate{Limits: reconcile.DefaultLimits()},
+	input := reconcile.Input{Owner: in.owner, Class: reconcile.Listing,
+		Gate: reconcile.Gate{Limits: reconcile.DefaultLimits()},
 		Compare: func(want reconcile.Item, is reconcile.Thing, _ reconcile.Record) (reconcile.Difference, error) {
 			return manifests.Diff(want.Body.(manifests.Object), is.Body.(*manifests.Live), in.opts)
 		}}
@@ -264,7 +267,8 @@ func install(t *testing.T, c actionsCase) *installation {
 		}
 		if is.Owners > 0 {
 			edit("test", func(o map[string]any) {
-				setAt(o, []string{"metadata", "ownerReferences"}, []any{map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "x"}})
+				setAt(o, []string{"metadata", "ownerReferences"},
+					[]any{map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "x"}})
 			})
 		}
 	}
@@ -302,10 +306,12 @@ func TestActions(t *testing.T) {
 		expect("none", c.Expected.None, by(reconcile.None))
 		expect("conflict", c.Expected.Conflict, by(reconcile.Blocked))
 		said := fmt.Sprint(p.Findings)
-		if !strings.Contains(said, c.Expected.Field) || !strings.Contains(said, c.Expected.Manager) || c.Expected.Error && !p.Failed() {
+		if !strings.Contains(said, c.Expected.Field) || !strings.Contains(said, c.Expected.Manager) ||
+			c.Expected.Error && !p.Failed() {
 			t.Errorf("the findings are %s, want %s and %s", said, c.Expected.Field, c.Expected.Manager)
 		}
-		if owner := c.Input.Current; c.Expected.Error && len(owner) == 1 && owner[0].Owner != nil && !strings.Contains(said, owner[0].Owner.Caller) {
+		if owner := c.Input.Current; c.Expected.Error && len(owner) == 1 && owner[0].Owner != nil &&
+			!strings.Contains(said, owner[0].Owner.Caller) {
 			t.Errorf("the findings are %s, want the owner %q", said, owner[0].Owner.Caller)
 		}
 		if _, err := reconcile.Execute(t.Context(), p, in, nil, reconcile.Options{}); err != nil {
@@ -319,7 +325,8 @@ func TestActions(t *testing.T) {
 func (in *installation) check(t *testing.T, c actionsCase) {
 	t.Helper()
 	sent := strings.Join(in.sent, ", ")
-	if c.Expected.Writes != nil && len(in.sent) != *c.Expected.Writes || (c.Expected.None != nil || c.Expected.Conflict != nil) && sent != "" {
+	if c.Expected.Writes != nil && len(in.sent) != *c.Expected.Writes ||
+		(c.Expected.None != nil || c.Expected.Conflict != nil) && sent != "" {
 		t.Errorf("sent %s", sent)
 	}
 	if c.Expected.Migrates && !strings.Contains(sent, "take ") {

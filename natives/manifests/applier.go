@@ -219,10 +219,13 @@ func conflicting(err error) error {
 // Applied returns what is applied to make an object as its manifest says: with the mark, with the
 // digest, and with the preconditions of the live object unless that is nil. The manifest is
 // adapted to the live object.
-func Applied(of Kind, want Object, is *Live, namespace string, o Options, mark reconcile.Mark) (json.RawMessage, error) {
+func Applied(of Kind, want Object, is *Live, namespace string, o Options,
+	mark reconcile.Mark) (json.RawMessage, error) {
 	kind, version, name := text(want["kind"]), text(want["apiVersion"]), text(at(want, "metadata", "name"))
 	if kind != of.Name || version != of.APIVersion() || name == "" {
-		return nil, reconcile.Config(fmt.Errorf("the manifest is a %.40q of %.100q with the name %.100q, and must be a %s of %s with a name", kind, version, name, of, of.APIVersion()))
+		return nil,
+			reconcile.Config(fmt.Errorf("the manifest is a %.40q of %.100q with the name %.100q, and must be a %s of %s "+
+				"with a name", kind, version, name, of, of.APIVersion()))
 	}
 	want = Adapt(want, is, o)
 	out := with(want, o.digest(want), "metadata", "annotations", DigestAnnotation)

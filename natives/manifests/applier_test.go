@@ -46,7 +46,8 @@ type memory struct{ *kubetest.Server }
 
 func (m memory) Post(t testing.TB, manager, path string, object []byte) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m.URL+path+"?fieldManager="+manager, bytes.NewReader(object))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m.URL+path+"?fieldManager="+manager,
+		bytes.NewReader(object))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,17 +118,24 @@ func (c *cluster) Apply(ctx context.Context, ref integration.ObjectRef, o json.R
 	return c.send("apply "+ref.Plural, func() (json.RawMessage, error) { return c.ClusterWriter.Apply(ctx, ref, o) })
 }
 
-func (c *cluster) Merge(ctx context.Context, ref integration.ObjectRef, patch json.RawMessage, was integration.Preconditions) (json.RawMessage, error) {
-	return c.send("merge "+ref.Plural, func() (json.RawMessage, error) { return c.ClusterWriter.Merge(ctx, ref, patch, was) })
+func (c *cluster) Merge(ctx context.Context, ref integration.ObjectRef, patch json.RawMessage,
+	was integration.Preconditions) (json.RawMessage, error) {
+	return c.send("merge "+ref.Plural, func() (json.RawMessage, error) {
+		return c.ClusterWriter.Merge(ctx, ref, patch, was)
+	})
 }
 
-func (c *cluster) TakeFields(ctx context.Context, ref integration.ObjectRef, o json.RawMessage, managers []string) (json.RawMessage, error) {
-	return c.send("take "+ref.Plural, func() (json.RawMessage, error) { return c.ClusterWriter.TakeFields(ctx, ref, o, managers) })
+func (c *cluster) TakeFields(ctx context.Context, ref integration.ObjectRef, o json.RawMessage,
+	managers []string) (json.RawMessage, error) {
+	return c.send("take "+ref.Plural, func() (json.RawMessage, error) {
+		return c.ClusterWriter.TakeFields(ctx, ref, o, managers)
+	})
 }
 
 // Delete deletes an object. What waits for its dependents is gone at once, with its pods unless
 // they are orphans.
-func (c *cluster) Delete(ctx context.Context, ref integration.ObjectRef, was integration.Preconditions, p integration.Propagation) error {
+func (c *cluster) Delete(ctx context.Context, ref integration.ObjectRef, was integration.Preconditions,
+	p integration.Propagation) error {
 	_, err := c.send("delete "+ref.Plural+" "+string(p), func() (json.RawMessage, error) {
 		err := c.ClusterWriter.Delete(ctx, ref, was, p)
 		if err == nil {
@@ -205,7 +213,8 @@ func byKubectl(t testing.TB, c *cluster) {
 	t.Helper()
 	o := manifest(t, manifests.Deployment)
 	specOf(o)["minReadySeconds"] = 5
-	setAt(o, []string{"metadata", "annotations"}, map[string]any{"kubectl.kubernetes.io/last-applied-configuration": "{}", "qontract.sha256sum": "x"})
+	setAt(o, []string{"metadata", "annotations"}, map[string]any{"kubectl.kubernetes.io/last-applied-configuration": "{}",
+		"qontract.sha256sum": "x"})
 	raw, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)
@@ -224,35 +233,48 @@ func untracked(t testing.TB, c *cluster) {
 func changes() []change {
 	recreate := func(o manifests.Object) { specOf(o)["strategy"] = map[string]any{"type": "Recreate"} }
 	grow := func(o manifests.Object) {
-		specOf(o)["volumeClaimTemplates"].([]any)[0].(map[string]any)["spec"].(map[string]any)["resources"] = map[string]any{"requests": map[string]any{"storage": "2Gi"}}
+		specOf(o)["volumeClaimTemplates"].([]any)[0].(map[string]any)["spec"].(map[string]any)["resources"] = map[string]any{
+			"requests": map[string]any{"storage": "2Gi"}}
 	}
 	instance := func(o manifests.Object) {
-		for _, at := range [][]string{{"metadata", "labels"}, {"spec", "selector", "matchLabels"}, {"spec", "template", "metadata", "labels"}} {
+		for _, at := range [][]string{{"metadata", "labels"}, {"spec", "selector", "matchLabels"},
+			{"spec", "template", "metadata", "labels"}} {
 			setAt(o, append(at, manifests.InstanceLabel), "a")
 		}
 	}
 	return []change{
-		{name: "new", kind: manifests.Deployment, bare: true, before: func(testing.TB, *cluster) {}, sent: "create deployments"},
-		{name: "another image", kind: manifests.Deployment, want: func(o manifests.Object) { container(o)["image"] = "quay.io/x:2" }, sent: "apply deployments"},
-		{name: "a variable less", kind: manifests.Deployment, want: func(o manifests.Object) { container(o)["env"] = container(o)["env"].([]any)[:1] }, sent: "apply deployments"},
-		{name: "made by kubectl", kind: manifests.Deployment, bare: true, before: byKubectl, want: recreate, sent: "merge deployments, take deployments, apply deployments"},
-		{name: "made by kubectl, keeps its selector", kind: manifests.Deployment, bare: true, before: byKubectl, want: instance, sent: "take deployments, apply deployments"},
+		{name: "new", kind: manifests.Deployment, bare: true, before: func(testing.TB, *cluster) {},
+			sent: "create deployments"},
+		{name: "another image", kind: manifests.Deployment, want: func(o manifests.Object) {
+			container(o)["image"] = "quay.io/x:2"
+		}, sent: "apply deployments"},
+		{name: "a variable less", kind: manifests.Deployment, want: func(o manifests.Object) {
+			container(o)["env"] = container(o)["env"].([]any)[:1]
+		}, sent: "apply deployments"},
+		{name: "made by kubectl", kind: manifests.Deployment, bare: true, before: byKubectl, want: recreate,
+			sent: "merge deployments, take deployments, apply deployments"},
+		{name: "made by kubectl, keeps its selector", kind: manifests.Deployment, bare: true, before: byKubectl,
+			want: instance, sent: "take deployments, apply deployments"},
 		{name: "applied by kubectl again", kind: manifests.Deployment, before: func(t testing.TB, c *cluster) {
 			c.Edit(t, "kubectl-client-side-apply", deploymentPath, func(o map[string]any) {
 				o["metadata"].(map[string]any)["labels"].(map[string]any)["more"] = "x"
 			})
 		}, sent: "merge deployments, take deployments, apply deployments"},
-		{name: "older than field managers", kind: manifests.Deployment, bare: true, before: untracked, sent: "apply deployments, take deployments, apply deployments"},
-		{name: "scaled by us", kind: manifests.Deployment, sent: "take deployments, apply deployments", before: func(t testing.TB, c *cluster) {
-			is, err := c.doer().Read(t.Context(), manifests.Deployment, "n", "a")
-			if err == nil {
-				err = c.doer().Scale(t.Context(), is, 0)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}},
-		{name: "a field of a manager that is overridden", kind: manifests.Deployment, opts: func(o *manifests.Options) { o.Override = []string{"kubectl-edit"} },
+		{name: "older than field managers", kind: manifests.Deployment, bare: true, before: untracked,
+			sent: "apply deployments, take deployments, apply deployments"},
+		{name: "scaled by us", kind: manifests.Deployment, sent: "take deployments, apply deployments",
+			before: func(t testing.TB, c *cluster) {
+				is, err := c.doer().Read(t.Context(), manifests.Deployment, "n", "a")
+				if err == nil {
+					err = c.doer().Scale(t.Context(), is, 0)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}},
+		{name: "a field of a manager that is overridden", kind: manifests.Deployment, opts: func(o *manifests.Options) {
+			o.Override = []string{"kubectl-edit"}
+		},
 			before: func(t testing.TB, c *cluster) {
 				c.Edit(t, "kubectl-edit", deploymentPath, func(o map[string]any) {
 					container(o)["env"].([]any)[0].(map[string]any)["value"] = "9"
@@ -260,7 +282,8 @@ func changes() []change {
 					o["metadata"].(map[string]any)["labels"].(map[string]any)["note"] = "stays"
 				})
 			}, sent: "merge deployments, take deployments, apply deployments"},
-		{name: "another selector", kind: manifests.Deployment, opts: func(o *manifests.Options) { o.MigrateSelector = true }, want: instance,
+		{name: "another selector", kind: manifests.Deployment, opts: func(o *manifests.Options) { o.MigrateSelector = true },
+			want: instance,
 			sent: "delete deployments Foreground, create deployments"},
 		{name: "claims grow", kind: manifests.StatefulSet, want: grow, before: func(t testing.TB, c *cluster) {
 			c.Edit(t, "controller", claimPath, func(o map[string]any) {
@@ -269,15 +292,21 @@ func changes() []change {
 				o["status"] = map[string]any{"phase": "Bound"}
 			})
 		}, sent: "merge persistentvolumeclaims, delete statefulsets Orphan, create statefulsets"},
-		{name: "claims grow, and the label of instances is new", kind: manifests.StatefulSet, want: func(o manifests.Object) { grow(o); instance(o) },
+		{name: "claims grow, and the label of instances is new", kind: manifests.StatefulSet, want: func(o manifests.Object) {
+			grow(o)
+			instance(o)
+		},
 			before: func(t testing.TB, c *cluster) {
 				c.Edit(t, "controller", "/api/v1/namespaces/n/pods/a-0", func(o map[string]any) {
 					o["metadata"].(map[string]any)["labels"] = map[string]any{"app": "a"}
 					o["spec"] = podOf(manifest(t, manifests.Deployment))
 				})
 			}, sent: "delete statefulsets Orphan, create statefulsets"},
-		{name: "a service", kind: manifests.Service, want: func(o manifests.Object) { specOf(o)["ports"].([]any)[0].(map[string]any)["port"] = 81 }, sent: "apply services"},
-		{name: "a schedule", kind: manifests.CronJob, want: func(o manifests.Object) { specOf(o)["schedule"] = "2 * * * *" }, sent: "apply cronjobs"},
+		{name: "a service", kind: manifests.Service, want: func(o manifests.Object) {
+			specOf(o)["ports"].([]any)[0].(map[string]any)["port"] = 81
+		}, sent: "apply services"},
+		{name: "a schedule", kind: manifests.CronJob, want: func(o manifests.Object) { specOf(o)["schedule"] = "2 * * * *" },
+			sent: "apply cronjobs"},
 		{name: "marks are lost", kind: manifests.Deployment, before: func(t testing.TB, c *cluster) {
 			c.Edit(t, "kubectl-edit", deploymentPath, func(o map[string]any) {
 				delete(o["metadata"].(map[string]any)["annotations"].(map[string]any), "qontract.integration")
@@ -387,7 +416,8 @@ func TestTakeOver(t *testing.T) {
 		got = append(got, name)
 	}
 	slices.Sort(got)
-	if want := []string{"note", manifests.DigestAnnotation, "qontract.caller_name", "qontract.integration"}; !slices.Equal(got, want) {
+	if want := []string{"note", manifests.DigestAnnotation, "qontract.caller_name",
+		"qontract.integration"}; !slices.Equal(got, want) {
 		t.Errorf("the annotations are %q, want %q", got, want)
 	}
 	if specOf(o)["minReadySeconds"] != nil || !reflect.DeepEqual(specOf(o)["template"], before) {

@@ -81,7 +81,8 @@ var passwordInAddress = lazyregexp.New(`://[^/@\s]*:[^/@\s]*@`)
 // isSecretPlace reports whether the value at a place must not be shown: data of Secrets, the
 // value of an environment variable that is named like a secret, and what kubectl applied.
 func isSecretPlace(p place) bool {
-	if p.name(0) == "data" || p.name(0) == "stringData" || p.name(0) == "metadata" && strings.HasPrefix(p.name(2), appliedBefore) {
+	if p.name(0) == "data" || p.name(0) == "stringData" ||
+		p.name(0) == "metadata" && strings.HasPrefix(p.name(2), appliedBefore) {
 		return true
 	}
 	n := len(p)

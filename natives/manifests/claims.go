@@ -49,12 +49,16 @@ func (c *comparison) claim(f difference) (said, remedy string) {
 		return "", "" // an apply leaves to others what it no longer sets, and puts items into our order
 	}
 	all := c.contenders(f.at)
-	by := slices.DeleteFunc(slices.Clone(all), func(manager string) bool { return slices.Contains(c.options.Override, manager) })
+	by := slices.DeleteFunc(slices.Clone(all), func(manager string) bool {
+		return slices.Contains(c.options.Override, manager)
+	})
 	change := f.change()
-	field := fmt.Sprintf("%s (%s there, %s wanted)", phrase.Cut(f.at.path().String(), maxShown), cmp.Or(change.Old, `""`), cmp.Or(change.New, `""`))
+	field := fmt.Sprintf("%s (%s there, %s wanted)", phrase.Cut(f.at.path().String(), maxShown), cmp.Or(change.Old, `""`),
+		cmp.Or(change.New, `""`))
 	switch {
 	case len(by) > 0 && c.isOurs(f.at):
-		return fmt.Sprintf("%s owns %s as well, since it was set back by hand", phrase.Cut(strings.Join(c.described(by, f.at), ", "), maxShown), field),
+		return fmt.Sprintf("%s owns %s as well, since it was set back by hand",
+				phrase.Cut(strings.Join(c.described(by, f.at), ", "), maxShown), field),
 			"name this manager in take_fields_from of the settings for one run, or in override_managers"
 	case len(by) > 0:
 		return fmt.Sprintf("%s owns %s", phrase.Cut(strings.Join(c.described(by, f.at), ", "), maxShown), field),
@@ -62,7 +66,8 @@ func (c *comparison) claim(f difference) (said, remedy string) {
 	case len(all) > 0: // all are overridden
 		return "", ""
 	case c.isScaled(f):
-		return "somebody scaled it: " + field + " was set through /scale, as kubectl scale and autoscalers do, and has no manager since then",
+		return "somebody scaled it: " + field + " was set through /scale, as kubectl scale and autoscalers do, and has no " +
+				"manager since then",
 			"scale it back by hand when it may run again"
 	case c.isTaken(f):
 		return "somebody changed " + field + ", which was ours after the last apply and is it no more",
@@ -96,14 +101,16 @@ func (c *comparison) isScaled(f difference) bool {
 
 // isReplicas reports whether a place is the number of pods of a kind that has the subresource scale.
 func (c *comparison) isReplicas(p place) bool {
-	return len(p) == 2 && p[0].name == "spec" && p[1].name == "replicas" && (c.live.Kind == Deployment || c.live.Kind == StatefulSet)
+	return len(p) == 2 && p[0].name == "spec" && p[1].name == "replicas" &&
+		(c.live.Kind == Deployment || c.live.Kind == StatefulSet)
 }
 
 // isTaken reports whether a field that differs was ours after the last apply and is it no more. The
 // digest tells: the last apply was one of this manifest.
 func (c *comparison) isTaken(f difference) bool {
 	isNote := len(f.at) == 3 && f.at.name(0) == "metadata" && f.at.name(2) == SecretsAnnotation
-	return !isNote && c.live.isApplied(c.options) && c.live.Digest() == c.digest && len(c.taken()) == 0 && !c.hasPart(f.at.path())
+	return !isNote && c.live.isApplied(c.options) && c.live.Digest() == c.digest && len(c.taken()) == 0 &&
+		!c.hasPart(f.at.path())
 }
 
 // hasPart reports whether a field, or a part of it, is ours or becomes ours.

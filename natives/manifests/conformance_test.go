@@ -88,9 +88,12 @@ func setList(t *testing.T, o manifests.Object, list string, names []string) {
 		}
 		item, known := map[string]any{
 			"env": map[string]any{"name": strings.ToUpper(name), "value": "1"}, "args": name, "command": name,
-			"ports": map[string]any{"name": name, "containerPort": port}, "volumeMounts": map[string]any{"name": name, "mountPath": "/" + name},
-			"volumes": map[string]any{"name": name, "emptyDir": map[string]any{}}, "imagePullSecrets": map[string]any{"name": name},
-			"initContainers": map[string]any{"name": name, "image": "i:1"}, "tolerations": map[string]any{"key": name, "operator": "Exists"},
+			"ports":            map[string]any{"name": name, "containerPort": port},
+			"volumeMounts":     map[string]any{"name": name, "mountPath": "/" + name},
+			"volumes":          map[string]any{"name": name, "emptyDir": map[string]any{}},
+			"imagePullSecrets": map[string]any{"name": name},
+			"initContainers":   map[string]any{"name": name, "image": "i:1"},
+			"tolerations":      map[string]any{"key": name, "operator": "Exists"},
 		}[list]
 		if !known {
 			t.Fatalf("the list %q is not known", list)

@@ -31,7 +31,8 @@ func Diff(want Object, is *Live, o Options) (reconcile.Difference, error) {
 	}
 	slices.SortStableFunc(d.Changes, func(a, b reconcile.Change) int { return cmp.Compare(a.Path, b.Path) })
 	if left := len(d.Changes) - maxChanges; left > 0 {
-		d.Changes = append(d.Changes[:maxChanges:maxChanges], reconcile.Change{Path: "", New: fmt.Sprintf("and %d more", left)})
+		d.Changes = append(d.Changes[:maxChanges:maxChanges],
+			reconcile.Change{Path: "", New: fmt.Sprintf("and %d more", left)})
 	}
 	d.Changes = append(d.Changes, c.noteChanges(len(found) > 0)...)
 	return d, c.err
@@ -62,7 +63,8 @@ func (c *comparison) noteChanges(isExplained bool) []reconcile.Change {
 	var out []reconcile.Change
 	taken := c.taken()
 	if len(taken) > 0 {
-		out = append(out, reconcile.Change{Path: "/metadata/managedFields", Old: phrase.Cut("updated by "+strings.Join(taken, ", "), maxShown),
+		out = append(out, reconcile.Change{Path: "/metadata/managedFields",
+			Old: phrase.Cut("updated by "+strings.Join(taken, ", "), maxShown),
 			New: phrase.Cut("applied by "+c.options.Manager, maxShown)})
 	}
 	if old := c.live.Digest(); old != c.digest && !isExplained && len(taken) == 0 {
@@ -71,7 +73,8 @@ func (c *comparison) noteChanges(isExplained bool) []reconcile.Change {
 	}
 	if len(out) == 0 && !isExplained {
 		for _, p := range c.lent() {
-			out = append(out, reconcile.Change{Path: "/metadata/managedFields", Old: phrase.Cut(p.path().String()+" is not ours", maxShown), New: phrase.Cut("applied by "+c.options.Manager, maxShown)})
+			out = append(out, reconcile.Change{Path: "/metadata/managedFields", Old: phrase.Cut(p.path().String()+" is not ours",
+				maxShown), New: phrase.Cut("applied by "+c.options.Manager, maxShown)})
 		}
 	}
 	return out

@@ -19,7 +19,8 @@ func TestAppliedDoesNotDiffer(t *testing.T) {
 		o := lived(t, want)
 		o["status"] = map[string]any{"replicas": 1}
 		o["metadata"].(map[string]any)["annotations"].(map[string]any)["note"] = "of somebody"
-		own(t, o, managed{"kubectl-annotate", "Update", "", json.RawMessage(`{"f:metadata":{"f:annotations":{"f:note":{}}}}`)})
+		own(t, o,
+			managed{"kubectl-annotate", "Update", "", json.RawMessage(`{"f:metadata":{"f:annotations":{"f:note":{}}}}`)})
 		got, err := manifests.Diff(want, read(t, o, options), options)
 		if err != nil || !reflect.DeepEqual(got, reconcile.Difference{}) {
 			t.Errorf("%s: got %+v, %v, want no difference", kind, got, err)
@@ -50,7 +51,9 @@ func TestDiff(t *testing.T) {
 		{name: "a new secret variable is masked", want: func(o object) {
 			container(o)["env"] = append(container(o)["env"].([]any), map[string]any{"name": "API_TOKEN", "value": "hunter2"})
 		}, out: `/spec/template/spec/containers/0/env/2  → {"name":"API_TOKEN","value":"***"}`},
-		{name: "the value of a secret variable is masked", want: func(o object) { env(o, 0)["name"], env(o, 0)["value"] = "DB_PASSWORD", "new" },
+		{name: "the value of a secret variable is masked", want: func(o object) {
+			env(o, 0)["name"], env(o, 0)["value"] = "DB_PASSWORD", "new"
+		},
 			live: func(o object) { env(o, 0)["name"], env(o, 0)["value"] = "DB_PASSWORD", "old" },
 			out:  "/spec/template/spec/containers/0/env/0/value *** → ***"},
 		{name: "a password in an address is masked", want: func(o object) { env(o, 0)["value"] = "https://u:hunter2@host/x" },
@@ -59,7 +62,10 @@ func TestDiff(t *testing.T) {
 			out: `/spec/template/spec/containers/0/env ["REF","X"] → ["X","REF"]`},
 		{name: "other order of variables in a list that others own", live: func(o object) {
 			slices.Reverse(container(o)["env"].([]any))
-			own(t, o, managed{"edit", "Update", "", json.RawMessage(`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"int\"}":{"f:env":{".":{}}}}}}}}`)})
+			own(t, o,
+				managed{"edit", "Update", "",
+					json.RawMessage(
+						`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"int\"}":{"f:env":{".":{}}}}}}}}`)})
 		}, out: `/spec/template/spec/containers/0/env ["REF","X"] → ["X","REF"]`},
 		{name: "a variable of others between ours", live: func(o object) {
 			container(o)["env"] = slices.Insert(container(o)["env"].([]any), 1, any(map[string]any{"name": "Z"}))
@@ -67,7 +73,8 @@ func TestDiff(t *testing.T) {
 		{name: "other order of volumes", want: func(o object) {
 			podOf(o)["volumes"] = append(podOf(o)["volumes"].([]any), map[string]any{"name": "b", "emptyDir": map[string]any{}})
 		}, live: func(o object) {
-			podOf(o)["volumes"] = []any{map[string]any{"name": "b", "emptyDir": map[string]any{}}, podOf(o)["volumes"].([]any)[0]}
+			podOf(o)["volumes"] = []any{map[string]any{"name": "b", "emptyDir": map[string]any{}},
+				podOf(o)["volumes"].([]any)[0]}
 		}, out: "/metadata/annotations/prcheck~1manifest-sha256"},
 		{name: "other order of arguments", live: func(o object) { slices.Reverse(container(o)["args"].([]any)) },
 			out: "/spec/template/spec/containers/0/args/0 b → a\n/spec/template/spec/containers/0/args/1 a → b"},
@@ -85,14 +92,20 @@ func TestDiff(t *testing.T) {
 			out: "/metadata/labels/app a → "},
 		{name: "a removed limit", want: func(o object) { delete(container(o)["resources"].(map[string]any), "limits") },
 			out: `/spec/template/spec/containers/0/resources/limits {"memory":"2Gi"} → `},
-		{name: "a removed field that others have as well", want: func(o object) { delete(meta(o)["labels"].(map[string]any), "app") },
+		{name: "a removed field that others have as well", want: func(o object) {
+			delete(meta(o)["labels"].(map[string]any), "app")
+		},
 			live: func(o object) {
 				own(t, o, managed{"x", "Apply", "", json.RawMessage(`{"f:metadata":{"f:labels":{"f:app":{}}}}`)})
 			}, out: "/metadata/annotations/prcheck~1manifest-sha256"},
-		{name: "never applied by us", live: func(o object) { delete(meta(o), "annotations"); delete(meta(o), "managedFields") },
+		{name: "never applied by us", live: func(o object) {
+			delete(meta(o), "annotations")
+			delete(meta(o), "managedFields")
+		},
 			out: "/metadata/annotations/prcheck~1manifest-sha256"},
 		{name: "fields of kubectl", live: func(o object) {
-			own(t, o, managed{"kubectl-client-side-apply", "Update", "", json.RawMessage(`{"f:spec":{"f:replicas":{},"f:paused":{}}}`)})
+			own(t, o, managed{"kubectl-client-side-apply", "Update", "",
+				json.RawMessage(`{"f:spec":{"f:replicas":{},"f:paused":{}}}`)})
 			spec(o)["paused"] = true
 		}, out: "/spec/paused true → \n/metadata/managedFields updated by kubectl-client-side-apply → applied by " + ours},
 		{name: "an update of our own", live: func(o object) {
@@ -105,16 +118,25 @@ func TestDiff(t *testing.T) {
 			own(t, o, managed{"kubectl", "Update", "scale", json.RawMessage(`{"f:spec":{"f:replicas":{}}}`)})
 		}, out: "/spec/replicas 3 → 1\nFIELD_CONFLICT kubectl (through /scale) owns .spec.replicas (3 there, 1 wanted): " +
 			"undo that change, or name this manager in override_managers of the settings"},
-		{name: "scaled by a manager that is overridden", opts: func(o *manifests.Options) { o.Override = []string{"kubectl"} }, live: func(o object) {
+		{name: "scaled by a manager that is overridden", opts: func(o *manifests.Options) {
+			o.Override = []string{"kubectl"}
+		}, live: func(o object) {
 			spec(o)["replicas"] = 0
 			lose(t, o, "f:spec", "f:replicas")
 			own(t, o, managed{"kubectl", "Update", "scale", json.RawMessage(`{"f:spec":{"f:replicas":{}}}`)})
 		}, out: "/spec/replicas 0 → 1"},
-		{name: "paused without a manager", live: func(o object) { spec(o)["replicas"] = 0; lose(t, o, "f:spec", "f:replicas") },
+		{name: "paused without a manager", live: func(o object) {
+			spec(o)["replicas"] = 0
+			lose(t, o, "f:spec", "f:replicas")
+		},
 			out: "/spec/replicas 0 → 1\nFIELD_CONFLICT " + paused},
-		{name: "paused without a manager, and another image", live: func(o object) { spec(o)["replicas"] = 0; lose(t, o, "f:spec", "f:replicas") },
+		{name: "paused without a manager, and another image", live: func(o object) {
+			spec(o)["replicas"] = 0
+			lose(t, o, "f:spec", "f:replicas")
+		},
 			want: func(o object) { container(o)["image"] = "quay.io/x:2" },
-			out:  "/spec/replicas 0 → 1\n/spec/template/spec/containers/0/image quay.io/x:1 → quay.io/x:2\nFIELD_CONFLICT " + paused},
+			out: "/spec/replicas 0 → 1\n/spec/template/spec/containers/0/image quay.io/x:1 → quay.io/x:2\nFIELD_CONFLICT " +
+				paused},
 		{name: "a number that nobody set", live: func(o object) { lose(t, o, "f:spec", "f:replicas") },
 			want: func(o object) { spec(o)["replicas"] = 2 }, out: "/spec/replicas 1 → 2"},
 		{name: "a number of an object that was never ours", live: func(o object) {
@@ -129,7 +151,9 @@ func TestDiff(t *testing.T) {
 			own(t, o, managed{"kubectl-edit", "Update", "", json.RawMessage(`{"f:spec":{"f:replicas":{}}}`)})
 		}, out: "/metadata/managedFields .spec.replicas is not ours → applied by " + ours},
 		{name: "undone by value, and another image", live: func(o object) {
-			own(t, o, managed{"kubectl-set", "Update", "", json.RawMessage(`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"int\"}":{"f:image":{}}}}}}}`)})
+			own(t, o,
+				managed{"kubectl-set", "Update", "",
+					json.RawMessage(`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"int\"}":{"f:image":{}}}}}}}`)})
 		}, want: func(o object) { container(o)["image"] = "quay.io/x:2" },
 			out: "/spec/template/spec/containers/0/image quay.io/x:1 → quay.io/x:2\nFIELD_CONFLICT kubectl-set owns " +
 				`.spec.template.spec.containers[name="int"].image (quay.io/x:1 there, quay.io/x:2 wanted) as well, since it was set back by hand: ` +
@@ -142,22 +166,33 @@ func TestDiff(t *testing.T) {
 		{name: "a label that kubectl apply removed", live: func(o object) {
 			delete(meta(o)["labels"].(map[string]any), "app")
 			lose(t, o, "f:metadata", "f:labels", "f:app")
-			own(t, o, managed{"kubectl-client-side-apply", "Update", "", json.RawMessage(`{"f:metadata":{"f:labels":{"f:x":{}}}}`)})
-		}, out: "/metadata/labels/app  → a\n/metadata/managedFields updated by kubectl-client-side-apply → applied by " + ours},
+			own(t, o, managed{"kubectl-client-side-apply", "Update", "",
+				json.RawMessage(`{"f:metadata":{"f:labels":{"f:x":{}}}}`)})
+		}, out: "/metadata/labels/app  → a\n/metadata/managedFields updated by kubectl-client-side-apply → applied by " +
+			ours},
 		{name: "a conflict inside of an atomic value", live: func(o object) {
 			container(o)["args"] = []any{"a", "z"}
 			lose(t, o, "f:spec", "f:template", "f:spec", "f:containers", `k:{"name":"int"}`, "f:args")
-			own(t, o, managed{"edit", "Update", "", json.RawMessage(`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"int\"}":{"f:args":{}}}}}}}`)})
-		}, out: "/spec/template/spec/containers/0/args/1 z → b\nFIELD_CONFLICT edit owns .spec.template.spec.containers[name=\"int\"].args[1] (z there, b wanted): " +
-			"undo that change, or name this manager in override_managers of the settings"},
+			own(t, o,
+				managed{"edit", "Update", "",
+					json.RawMessage(`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"int\"}":{"f:args":{}}}}}}}`)})
+		},
+			out: "/spec/template/spec/containers/0/args/1 z → b\nFIELD_CONFLICT edit owns .spec.template.spec.containers[name=\"int\"].args[1] (z there, b wanted): " +
+				"undo that change, or name this manager in override_managers of the settings"},
 		{name: "a field of others with our value", live: func(o object) {
 			own(t, o, managed{"kubectl", "Update", "scale", json.RawMessage(`{"f:spec":{"f:replicas":{}}}`)})
 		}},
-		{name: "an empty text that is not ours", want: func(o object) { podOf(o)["hostname"] = "" }, out: "/spec/template/spec/hostname  → "},
-		{name: "another selector", want: func(o object) { spec(o)["selector"] = map[string]any{"matchLabels": map[string]any{"app": "b"}} },
+		{name: "an empty text that is not ours", want: func(o object) {
+			podOf(o)["hostname"] = ""
+		}, out: "/spec/template/spec/hostname  → "},
+		{name: "another selector", want: func(o object) {
+			spec(o)["selector"] = map[string]any{"matchLabels": map[string]any{"app": "b"}}
+		},
 			out: "/spec/selector/matchLabels/app a → b\nIMMUTABLE_FIELD spec.selector cannot be changed: the settings must say migrate_selector: true, " +
 				"then it is deleted and made anew"},
-		{name: "a smaller selector", live: func(o object) { spec(o)["selector"].(map[string]any)["matchLabels"].(map[string]any)["x"] = "y" },
+		{name: "a smaller selector", live: func(o object) {
+			spec(o)["selector"].(map[string]any)["matchLabels"].(map[string]any)["x"] = "y"
+		},
 			opts: func(o *manifests.Options) { o.MigrateSelector = true },
 			out:  `/spec/selector/matchLabels {"app":"a","x":"y"} → {"app":"a"}` + "\nreplace"},
 	}

@@ -25,9 +25,9 @@
 // last apply is told by the digest; after a change of the manifest it is told of numbers of pods
 // alone. Who undoes such a change by its value gives the field back: nothing differs, and one apply
 // makes us an owner again. The other manager owns it as well then, so that the next change of the
-// field names the settings that end this. Two settings change what happens. Managers of [Options.TakeFrom] hand over all their fields, once: these are the programs
-// that applied the object before. Managers of [Options.Override] lose only the fields in which
-// they differ: they are set by an update, which the server never refuses, and become ours.
+// field names the settings that end this. Two settings change what happens. Managers of [Options.TakeFrom] hand over
+// all their fields, once: these are the programs that applied the object before. Managers of [Options.Override] lose
+// only the fields in which they differ: they are set by an update, which the server never refuses, and become ours.
 //
 // # Fields that cannot be changed
 //

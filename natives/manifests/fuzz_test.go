@@ -18,7 +18,9 @@ func FuzzRead(f *testing.F) {
 		}
 		f.Add(raw)
 	}
-	f.Add([]byte(`{"kind":"Service","metadata":{"name":"a","uid":"1","resourceVersion":"1","managedFields":[{"manager":"oc","operation":"Update",
+	f.Add(
+		[]byte(
+			`{"kind":"Service","metadata":{"name":"a","uid":"1","resourceVersion":"1","managedFields":[{"manager":"oc","operation":"Update",
 		"fieldsV1":{"f:spec":{"f:ports":{"k:{\"port\":{}}":{},"v:[1]":{},"i:9":{}}}}}]},"spec":{"ports":[{"port":[]},7,null],"selector":[]}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for kind, o := range want {

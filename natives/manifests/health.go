@@ -55,7 +55,8 @@ func HealthOf(is *Live, pods []Pod) Health {
 	if reason := cmp.Or(is.givenUp(), failureOf(pods)); reason != "" {
 		return Health{Failed: true, Reason: reason}
 	}
-	return wait("%d of %d pods are new and %d are available; %d are there%s", updated, want, available, status("replicas"), is.trouble())
+	return wait("%d of %d pods are new and %d are available; %d are there%s", updated, want, available, status("replicas"),
+		is.trouble())
 }
 
 // givenUp returns why the controller of an object does not go on, "" if it does.
@@ -85,7 +86,8 @@ func (l *Live) conditions() []condition {
 	list, _ := at(l.Object, "status", "conditions").([]any)
 	var out []condition
 	for _, c := range list {
-		out = append(out, condition{text(at(c, "type")), text(at(c, "status")), text(at(c, "reason")), text(at(c, "message"))})
+		out = append(out, condition{text(at(c, "type")), text(at(c, "status")), text(at(c, "reason")),
+			text(at(c, "message"))})
 	}
 	return out
 }
@@ -103,7 +105,8 @@ func failureOf(pods []Pod) string {
 					return fmt.Sprintf("%s: container %.60s of pod %.100s crashed %d times", c.reason, c.name, p.Name, c.restarts)
 				}
 			case "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull":
-				return fmt.Sprintf("%s: container %.60s of pod %.100s has no image %s", c.reason, c.name, p.Name, strings.TrimSpace(phrase.Cut(c.image, maxShown)))
+				return fmt.Sprintf("%s: container %.60s of pod %.100s has no image %s", c.reason, c.name, p.Name,
+					strings.TrimSpace(phrase.Cut(c.image, maxShown)))
 			}
 		}
 	}

@@ -81,7 +81,8 @@ func (l *Live) replicaHealth() Health {
 	case status("replicas") == want && status("updatedReplicas") == want && status("readyReplicas") == want:
 		return Health{Ready: true}
 	}
-	return Health{Reason: fmt.Sprintf("%d of %d pods are new and %d are ready; %d are there", status("updatedReplicas"), want, status("readyReplicas"), status("replicas"))}
+	return Health{Reason: fmt.Sprintf("%d of %d pods are new and %d are ready; %d are there", status("updatedReplicas"),
+		want, status("readyReplicas"), status("replicas"))}
 }
 
 func (l *Live) subscriptionHealth() Health {
@@ -110,7 +111,8 @@ func (l *Live) clowdJobHealth() Health {
 	jobs := texts(at(l.Object, "status", "jobMap"))
 	maps.DeleteFunc(jobs, func(_, state string) bool { return state != "Failed" })
 	if len(jobs) > 0 {
-		return Health{Failed: true, Reason: "jobs failed: " + phrase.Cut(strings.Join(slices.Sorted(maps.Keys(jobs)), ", "), maxShown)}
+		return Health{Failed: true,
+			Reason: "jobs failed: " + phrase.Cut(strings.Join(slices.Sorted(maps.Keys(jobs)), ", "), maxShown)}
 	}
 	return Health{Ready: true}
 }

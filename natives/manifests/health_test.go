@@ -20,7 +20,8 @@ type scene struct {
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{object: lived(t, manifest(t, manifests.Deployment))}
-	s.object["status"] = parse(t, `{"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1}`)
+	s.object["status"] = parse(t,
+		`{"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1}`)
 	return s
 }
 
@@ -49,24 +50,32 @@ func TestHealth(t *testing.T) {
 		want string // ready, failed or waits, and a part of the reason
 	}{
 		{"ready", func(*scene) {}, "ready"},
-		{"not seen yet", func(s *scene) { s.object["metadata"].(map[string]any)["generation"] = 2 }, "waits: its controller has not seen"},
+		{"not seen yet", func(s *scene) {
+			s.object["metadata"].(map[string]any)["generation"] = 2
+		}, "waits: its controller has not seen"},
 		{"old failure, not seen yet", func(s *scene) {
 			s.object["metadata"].(map[string]any)["generation"] = 2
-			s.status()["conditions"] = []any{map[string]any{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}}
+			s.status()["conditions"] = []any{map[string]any{"type": "Progressing", "status": "False",
+				"reason": "ProgressDeadlineExceeded"}}
 		}, "waits: its controller has not seen"},
 		{"not available", (*scene).unready, "waits: 1 of 1 pods are new and 0 are available"},
-		{"an old pod is left", func(s *scene) { s.status()["replicas"] = 2 }, "waits: 1 of 1 pods are new and 1 are available; 2 are there"},
+		{"an old pod is left", func(s *scene) {
+			s.status()["replicas"] = 2
+		}, "waits: 1 of 1 pods are new and 1 are available; 2 are there"},
 		{"no pods can be made", func(s *scene) {
 			s.unready()
-			s.status()["conditions"] = []any{map[string]any{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "exceeded quota"}}
+			s.status()["conditions"] = []any{map[string]any{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate",
+				"message": "exceeded quota"}}
 		}, "waits: 1 of 1 pods are new and 0 are available; 1 are there; FailedCreate: exceeded quota"},
 		{"too late", func(s *scene) {
 			s.unready()
-			s.status()["conditions"] = []any{map[string]any{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}}
+			s.status()["conditions"] = []any{map[string]any{"type": "Progressing", "status": "False",
+				"reason": "ProgressDeadlineExceeded"}}
 		}, "failed: ProgressDeadlineExceeded"},
 		{"crashes", func(s *scene) { s.unready(); s.addPod("p", "1", "Running", waiting("CrashLoopBackOff", 5)) },
 			"failed: CrashLoopBackOff: container int of pod p crashed 5 times"},
-		{"crashed a few times", func(s *scene) { s.unready(); s.addPod("p", "1", "Running", waiting("CrashLoopBackOff", 4)) }, "waits"},
+		{"crashed a few times", func(s *scene) { s.unready(); s.addPod("p", "1", "Running", waiting("CrashLoopBackOff", 4)) },
+			"waits"},
 		{"no image", func(s *scene) { s.unready(); s.addPod("p", "1", "Pending", waiting("ImagePullBackOff", 0)) },
 			"failed: ImagePullBackOff: container int of pod p has no image quay.io/x:1"},
 		{"an old pod has no image", func(s *scene) {
@@ -84,7 +93,9 @@ func TestHealth(t *testing.T) {
 			s.object["status"] = map[string]any{"observedGeneration": 1}
 			s.addPod("p", "1", "Failed", "")
 		}, "ready"},
-		{"being deleted", func(s *scene) { s.object["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z" }, "waits: it is being deleted"},
+		{"being deleted", func(s *scene) {
+			s.object["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+		}, "waits: it is being deleted"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -115,12 +126,14 @@ func wordOf(h manifests.Health) string {
 
 func TestHealthOfOthers(t *testing.T) {
 	for _, kind := range []manifests.Kind{manifests.CronJob, manifests.Service} {
-		if got := manifests.HealthOf(read(t, lived(t, manifest(t, kind)), options), nil); got != (manifests.Health{Ready: true}) {
+		if got := manifests.HealthOf(read(t, lived(t, manifest(t, kind)), options),
+			nil); got != (manifests.Health{Ready: true}) {
 			t.Errorf("%s: got %+v", kind, got)
 		}
 	}
 	o := lived(t, manifest(t, manifests.StatefulSet))
-	o["status"] = parse(t, `{"observedGeneration": 1, "replicas": 1, "readyReplicas": 1, "updatedReplicas": 1, "updateRevision": "r2"}`)
+	o["status"] = parse(t,
+		`{"observedGeneration": 1, "replicas": 1, "readyReplicas": 1, "updatedReplicas": 1, "updateRevision": "r2"}`)
 	if got := manifests.HealthOf(read(t, o, options), nil); !got.Ready {
 		t.Errorf("got %+v, want a StatefulSet that is ready", got)
 	}
@@ -128,7 +141,8 @@ func TestHealthOfOthers(t *testing.T) {
 	pod := `{"metadata": {"name": "a-0", "labels": {"controller-revision-hash": "r1"}, "ownerReferences": [{"uid": "u1", "controller": true}]},
 		"status": {"containerStatuses": [` + waiting("ErrImagePull", 0) + `]}}`
 	for hash, want := range map[string]string{"r1": "waits", "r2": "failed: ErrImagePull"} {
-		pods, err := manifests.PodsOf(read(t, o, options), nil, []json.RawMessage{json.RawMessage(strings.Replace(pod, "r1", hash, 1))})
+		pods, err := manifests.PodsOf(read(t, o, options), nil,
+			[]json.RawMessage{json.RawMessage(strings.Replace(pod, "r1", hash, 1))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +157,8 @@ func TestPodsOf(t *testing.T) {
 	s := newScene(t)
 	s.addPod("b", "1", "Running", "")
 	s.addPod("a", "2", "Running", "")
-	s.pods = append(s.pods, json.RawMessage(`{"metadata": {"name": "sibling", "ownerReferences": [{"uid": "x", "controller": true}]}}`),
+	s.pods = append(s.pods,
+		json.RawMessage(`{"metadata": {"name": "sibling", "ownerReferences": [{"uid": "x", "controller": true}]}}`),
 		json.RawMessage(`{"metadata": {"name": "orphan"}}`))
 	pods, err := manifests.PodsOf(read(t, s.object, options), s.sets, s.pods)
 	if err != nil || len(pods) != 2 || pods[0].Name != "a" || !pods[0].Newest || pods[1].Newest {

@@ -8,12 +8,14 @@ import (
 )
 
 // changeable are the members of the spec of a StatefulSet that the server lets change.
-var changeable = []string{"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy",
+var changeable = []string{"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
+	"persistentVolumeClaimRetentionPolicy",
 	"minReadySeconds"}
 
 // fixedInJobs are the members of the spec of a Job that the server lets nobody change. Who made a
 // Job by an update owns all defaults of the server: their removal is none before we applied it.
-var fixedInJobs = []string{"template", "selector", "manualSelector", "completions", "completionMode", "podFailurePolicy", "successPolicy",
+var fixedInJobs = []string{"template", "selector", "manualSelector", "completions", "completionMode",
+	"podFailurePolicy", "successPolicy",
 	"backoffLimitPerIndex", "maxFailedIndexes", "podReplacementPolicy", "managedBy"}
 
 // isBinding reports whether the objects of a kind bind a role to accounts.
@@ -36,7 +38,8 @@ func (c *comparison) judgeImmutable(d *reconcile.Difference, found []difference)
 	isFixed := (c.live.Kind == secret || c.live.Kind == configMap) && c.live.Object["immutable"] == true
 	for _, f := range found {
 		switch top := f.at.name(0); {
-		case isFixed && top != "metadata", c.live.Kind == secret && top == "type" && f.want != nil, isBinding(c.live.Kind) && top == "roleRef":
+		case isFixed && top != "metadata", c.live.Kind == secret && top == "type" && f.want != nil,
+			isBinding(c.live.Kind) && top == "roleRef":
 			d.Replace = true
 		}
 		if f.at.name(0) != "spec" {
@@ -46,7 +49,8 @@ func (c *comparison) judgeImmutable(d *reconcile.Difference, found []difference)
 		isSelector := field == "selector" && (c.live.Kind == Deployment || c.live.Kind == StatefulSet)
 		switch {
 		case isSelector && !c.options.MigrateSelector:
-			d.Mistake = immutable("spec.selector", "the settings must say migrate_selector: true, then it is deleted and made anew")
+			d.Mistake = immutable("spec.selector", "the settings must say migrate_selector: true, then it is deleted and "+
+				"made anew")
 		case isSelector:
 			d.Replace = true
 		case c.live.Kind == Job && slices.Contains(fixedInJobs, field) && (f.want != nil || c.live.isApplied(c.options)):
@@ -85,10 +89,13 @@ func (c *comparison) judgeClaims(d *reconcile.Difference) {
 		}
 		if isSmaller(now.storage, old.storage) {
 			d.Mistake = immutable("spec.volumeClaimTemplates", fmt.Sprintf("the claim %.60q would shrink from %.20s to %.20s, "+
-				"and claims only grow; ask for %.20s or delete the StatefulSet and its claims by hand", now.name, old.storage, now.storage, old.storage))
+				"and claims only grow; ask for %.20s or delete the StatefulSet and its claims by hand", now.name, old.storage,
+				now.storage, old.storage))
 		}
 		if now.class != old.class && now.class != "" {
-			d.Warnings = append(d.Warnings, fmt.Sprintf("claims %.60q that exist keep the storage class %.60q; only new ones get %.60q", now.name, old.class, now.class))
+			d.Warnings = append(d.Warnings,
+				fmt.Sprintf("claims %.60q that exist keep the storage class %.60q; only new ones get %.60q", now.name, old.class,
+					now.class))
 		}
 	}
 }

@@ -144,7 +144,8 @@ func TestImmutable(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.Contains(c.Expected.Needs, "migrate_selector") {
-			if actionOf(d) != "error" || !strings.Contains(d.Mistake.Message, "spec.selector") || !strings.Contains(d.Mistake.Message, "migrate_selector: true") {
+			if actionOf(d) != "error" || !strings.Contains(d.Mistake.Message, "spec.selector") ||
+				!strings.Contains(d.Mistake.Message, "migrate_selector: true") {
 				t.Errorf("without the setting: %+v, want an error that names the field and the setting", d)
 			}
 		}
@@ -159,7 +160,8 @@ func TestImmutable(t *testing.T) {
 		if got == "recreate" {
 			checkRecreation(t, c)
 		}
-		if said := reasons[c.Expected.Reason]; c.Expected.Reason != "" && (said == "" || !strings.Contains(d.Mistake.Message, said)) {
+		if said := reasons[c.Expected.Reason]; c.Expected.Reason != "" &&
+			(said == "" || !strings.Contains(d.Mistake.Message, said)) {
 			t.Errorf("got %+v, want the reason %q", d, c.Expected.Reason)
 		}
 		if strings.Contains(c.Expected.Note, "warning") && len(d.Warnings) != 1 {
@@ -234,7 +236,8 @@ func checkRecreation(t *testing.T, c immutableCase) {
 		t.Errorf("the claim has %v, want %s", claim["storage"], size[1])
 	}
 	pod := cl.Object(claimedPod)
-	if n := c.Expected.PodsRestarted; n != nil && (*n == 0) != (pod != nil && pod["metadata"].(map[string]any)["uid"] == uid) {
+	if n := c.Expected.PodsRestarted; n != nil &&
+		(*n == 0) != (pod != nil && pod["metadata"].(map[string]any)["uid"] == uid) {
 		t.Errorf("the pod is %v, want %d that started anew", pod, *n)
 	}
 }

@@ -21,7 +21,8 @@ func TestStatefulSets(t *testing.T) {
 		{"a claim grows", claim, "2Gi", "recreate", ""},
 		{"a claim is written otherwise", claim, "1024Mi", "apply", ""},
 		{"a claim shrinks", claim, "500Mi", "error", `the claim "cache" would shrink from 1Gi to 500Mi`},
-		{"another class", "/spec/volumeClaimTemplates/0/spec/storageClassName", "gp3", "recreate", `keep the storage class "gp2"`},
+		{"another class", "/spec/volumeClaimTemplates/0/spec/storageClassName", "gp3", "recreate",
+			`keep the storage class "gp2"`},
 		{"the selector", "/spec/selector/matchLabels", map[string]any{"app": "b"}, "error", "migrate_selector: true"},
 		{"a label", "/metadata/labels/x", "y", "apply", ""},
 	}
@@ -58,7 +59,8 @@ func TestRemovedImmutableField(t *testing.T) {
 func TestRemovedDefault(t *testing.T) {
 	want := manifest(t, manifests.StatefulSet)
 	live := lived(t, want)
-	own(t, live, managed{"kubectl-client-side-apply", "Update", "", json.RawMessage(`{"f:spec":{"f:podManagementPolicy":{}}}`)})
+	own(t, live, managed{"kubectl-client-side-apply", "Update", "",
+		json.RawMessage(`{"f:spec":{"f:podManagementPolicy":{}}}`)})
 	d, err := manifests.Diff(want, read(t, live, options), options)
 	if err != nil || d.Replace || len(d.Changes) == 0 {
 		t.Errorf("got %+v, %v, want an update", d, err)
@@ -67,7 +69,8 @@ func TestRemovedDefault(t *testing.T) {
 
 func TestAdapt(t *testing.T) {
 	selected := func(o manifests.Object) (out []string) {
-		for _, at := range [][]string{{"metadata", "labels"}, {"spec", "selector", "matchLabels"}, {"spec", "template", "metadata", "labels"}} {
+		for _, at := range [][]string{{"metadata", "labels"}, {"spec", "selector", "matchLabels"},
+			{"spec", "template", "metadata", "labels"}} {
 			var v any = map[string]any(o)
 			for _, name := range at {
 				v = v.(map[string]any)[name]
@@ -80,7 +83,8 @@ func TestAdapt(t *testing.T) {
 	}
 	want := manifest(t, manifests.Deployment)
 	old := read(t, lived(t, want), options)
-	for _, at := range [][]string{{"metadata", "labels"}, {"spec", "selector", "matchLabels"}, {"spec", "template", "metadata", "labels"}} {
+	for _, at := range [][]string{{"metadata", "labels"}, {"spec", "selector", "matchLabels"},
+		{"spec", "template", "metadata", "labels"}} {
 		setAt(want, append(at, manifests.InstanceLabel), "a")
 	}
 	if got := selected(manifests.Adapt(want, old, options)); got != nil {
@@ -109,9 +113,12 @@ func TestRead(t *testing.T) {
 	}{
 		{"no JSON", `{`, manifests.Service, "reading a Service: unexpected EOF"},
 		{"null", `null`, manifests.Service, "reading a Service: it is null"},
-		{"no uid", `{"kind": "Service", "metadata": {"name": "a", "resourceVersion": "1"}}`, manifests.Service, "it has no name, uid or resourceVersion"},
-		{"no version", `{"kind": "Service", "metadata": {"name": "a", "uid": "1"}}`, manifests.Service, "it has no name, uid or resourceVersion"},
-		{"another kind", `{"kind": "Service", "metadata": {"name": "a", "uid": "1", "resourceVersion": "1"}}`, manifests.Deployment, `it is a "Service"`},
+		{"no uid", `{"kind": "Service", "metadata": {"name": "a", "resourceVersion": "1"}}`, manifests.Service,
+			"it has no name, uid or resourceVersion"},
+		{"no version", `{"kind": "Service", "metadata": {"name": "a", "uid": "1"}}`, manifests.Service,
+			"it has no name, uid or resourceVersion"},
+		{"another kind", `{"kind": "Service", "metadata": {"name": "a", "uid": "1", "resourceVersion": "1"}}`,
+			manifests.Deployment, `it is a "Service"`},
 	}
 	for _, tt := range tests {
 		if _, err := manifests.Read(tt.kind, []byte(tt.raw), options); err == nil || !strings.Contains(err.Error(), tt.err) {

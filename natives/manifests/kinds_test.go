@@ -45,22 +45,29 @@ func kindCases() []kindCase {
 		return []string{"delete " + plural + " " + dependents, "create " + plural}
 	}
 	return []kindCase{
-		{name: "a ConfigMap", object: `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "creationTimestamp": null}, "data": {"a": "1", "b": "2\n"}, "status": {}}`,
+		{name: "a ConfigMap",
+			object: `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "creationTimestamp": null}, "data": {"a": "1", "b": "2\n"}, "status": {}}`,
 			change: set("3", "data", "a"), sent: []string{"apply configmaps"}},
-		{name: "a ConfigMap with a key less", object: `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "1", "b": "2"}}`,
+		{name: "a ConfigMap with a key less",
+			object: `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "1", "b": "2"}}`,
 			change: set(map[string]any{"a": "1"}, "data"), sent: []string{"apply configmaps"}},
-		{name: "a ConfigMap that is immutable", object: `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "immutable": true, "data": {"a": "1"}}`,
+		{name: "a ConfigMap that is immutable",
+			object: `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "immutable": true, "data": {"a": "1"}}`,
 			change: set("3", "data", "a"), sent: replaced("configmaps", "Background")},
-		{name: "a Secret", object: `{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "type": "Opaque", "data": {"a": "eHh4\n", "b": ""}, "stringData": {"a": "yyy", "c": "1"}}`,
+		{name: "a Secret",
+			object: `{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "type": "Opaque", "data": {"a": "eHh4\n", "b": ""}, "stringData": {"a": "yyy", "c": "1"}}`,
 			change: set("zzz", "stringData", "c"), sent: []string{"apply secrets"}},
-		{name: "a Secret of another type", object: `{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "stringData": {"a": "yyy"}}`,
+		{name: "a Secret of another type",
+			object: `{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "stringData": {"a": "yyy"}}`,
 			change: set("example.com/x", "type"), sent: replaced("secrets", "Background")},
-		{name: "a ServiceAccount", object: `{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}, "imagePullSecrets": [{"name": "quay"}], "secrets": [{"name": "mine"}]}`,
+		{name: "a ServiceAccount",
+			object: `{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}, "imagePullSecrets": [{"name": "quay"}], "secrets": [{"name": "mine"}]}`,
 			others: func(o manifests.Object) {
 				for _, list := range []string{"imagePullSecrets", "secrets"} {
 					o[list] = append(o[list].([]any), map[string]any{"name": "a-dockercfg-x1"})
 				}
-			}, change: set([]any{map[string]any{"name": "quay"}, map[string]any{"name": "more"}}, "imagePullSecrets"), sent: []string{"merge serviceaccounts", "take serviceaccounts", "apply serviceaccounts"}},
+			}, change: set([]any{map[string]any{"name": "quay"}, map[string]any{"name": "more"}}, "imagePullSecrets"),
+			sent: []string{"merge serviceaccounts", "take serviceaccounts", "apply serviceaccounts"}},
 		{name: "a Job", object: jobText, change: set(int64(3), "spec", "backoffLimit"), sent: []string{"apply jobs"}},
 		{name: "a Job with other pods", object: jobText, sent: replaced("jobs", "Foreground"),
 			change: func(o manifests.Object) { container(o)["image"] = "quay.io/x:2" }},
@@ -156,7 +163,8 @@ type goneAtOnce struct {
 	of manifests.Kind
 }
 
-func (g goneAtOnce) Delete(ctx context.Context, ref integration.ObjectRef, was integration.Preconditions, p integration.Propagation) error {
+func (g goneAtOnce) Delete(ctx context.Context, ref integration.ObjectRef, was integration.Preconditions,
+	p integration.Propagation) error {
 	err := g.cluster.Delete(ctx, ref, was, p)
 	if err == nil && p == integration.Foreground {
 		g.Remove(pathOf(g.of))
@@ -176,9 +184,10 @@ func checkWidgets(t *testing.T, in *cluster) {
 	const widget = `{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}, "spec": {"selector": {"a": "b"}, "ports": [{"port": 1}, {"nothing": true}], "env": [{"name": "x"}, {"value": "y"}], "empty": {}, "zero": 0, "none": null}}`
 	for name, change := range map[string]func(manifests.Object){
 		"another order": set([]any{map[string]any{"nothing": true}, map[string]any{"port": int64(1)}}, "spec", "ports"),
-		"one more":      set([]any{map[string]any{"name": "x"}, map[string]any{"value": "y"}, map[string]any{}}, "spec", "env"),
-		"a value":       set(int64(1), "spec", "zero"),
-		"none":          set(map[string]any{}, "spec"),
+		"one more": set([]any{map[string]any{"name": "x"}, map[string]any{"value": "y"}, map[string]any{}}, "spec",
+			"env"),
+		"a value": set(int64(1), "spec", "zero"),
+		"none":    set(map[string]any{}, "spec"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := kindCase{object: widget, change: change, sent: []string{"apply widgets"}}
@@ -187,7 +196,8 @@ func checkWidgets(t *testing.T, in *cluster) {
 			in.sent = nil
 			want := parse(t, widget)
 			change(want)
-			of := manifests.Kind{Resource: integration.Resource{Group: "example.com", Version: "v1", Plural: "widgets"}, Name: "Widget", Namespaced: true}
+			of := manifests.Kind{Resource: integration.Resource{Group: "example.com", Version: "v1", Plural: "widgets"},
+				Name: "Widget", Namespaced: true}
 			if err := in.runKind(t, of, manifests.Normal(want)); err != nil || len(in.sent) > 0 {
 				t.Errorf("after an operator added a field: sent %q, %v", in.sent, err)
 			}

@@ -38,7 +38,8 @@ func randomManifest(t testing.TB, r *rand.Rand) manifests.Object {
 	})
 	c["args"] = some(3, func(i int) any { return fmt.Sprint(i) })
 	c["ports"] = some(3, func(i int) any {
-		return map[string]any{"name": fmt.Sprintf("p%d", i), "containerPort": 80 + i/2, "protocol": []string{"TCP", "UDP"}[i%2]}
+		return map[string]any{"name": fmt.Sprintf("p%d", i), "containerPort": 80 + i/2,
+			"protocol": []string{"TCP", "UDP"}[i%2]}
 	})
 	c["resources"] = map[string]any{}
 	maybe(func() {
@@ -46,12 +47,16 @@ func randomManifest(t testing.TB, r *rand.Rand) manifests.Object {
 	})
 	maybe(func() { c["imagePullPolicy"] = "Always" })
 	maybe(func() { c["securityContext"] = map[string]any{"runAsNonRoot": r.IntN(2) == 0} })
-	volumes := some(3, func(i int) any { return map[string]any{"name": fmt.Sprintf("v%d", i), "emptyDir": map[string]any{}} })
+	volumes := some(3, func(i int) any {
+		return map[string]any{"name": fmt.Sprintf("v%d", i), "emptyDir": map[string]any{}}
+	})
 	mounts := []any{map[string]any{"name": "tmp", "mountPath": "/tmp"}}
 	for i, v := range volumes {
-		mounts = append(mounts, map[string]any{"name": v.(map[string]any)["name"], "mountPath": fmt.Sprintf("/m%d", i), "readOnly": r.IntN(2) == 0})
+		mounts = append(mounts, map[string]any{"name": v.(map[string]any)["name"], "mountPath": fmt.Sprintf("/m%d", i),
+			"readOnly": r.IntN(2) == 0})
 	}
-	pod["volumes"], c["volumeMounts"] = append(volumes, map[string]any{"name": "tmp", "emptyDir": map[string]any{}}), mounts
+	pod["volumes"], c["volumeMounts"] = append(volumes, map[string]any{"name": "tmp", "emptyDir": map[string]any{}}),
+		mounts
 	maybe(func() { pod["nodeSelector"] = map[string]any{fmt.Sprint("n", r.IntN(2)): "x"} })
 	maybe(func() { pod["hostNetwork"] = r.IntN(2) == 0 })
 	maybe(func() {

@@ -54,7 +54,8 @@ func Read(of Kind, raw json.RawMessage, o Options) (*Live, error) {
 	out.HasOwner = len(owners) > 0
 	entries, _ := meta["managedFields"].([]any)
 	for _, entry := range entries {
-		m := managed{Manager: text(at(entry, "manager")), Operation: text(at(entry, "operation")), Subresource: text(at(entry, "subresource")), written: at(entry, "fieldsV1")}
+		m := managed{Manager: text(at(entry, "manager")), Operation: text(at(entry, "operation")),
+			Subresource: text(at(entry, "subresource")), written: at(entry, "fieldsV1")}
 		m.fields = sync.OnceValues(func() (*fieldpath.Set, error) { return readFields(m.written) })
 		out.managed = append(out.managed, m)
 		out.Ours = out.Ours || o.isOurs(m)

@@ -103,7 +103,8 @@ func (o Options) takeFrom() []string {
 // takes reports whether the fields of an entry become ours, as
 // [integration.ClusterWriter.TakeFields] does it.
 func (o Options) takes(m managed) bool {
-	return m.Operation == "Update" && m.Subresource == "" && (m.Manager == o.Manager || slices.Contains(o.takeFrom(), m.Manager))
+	return m.Operation == "Update" && m.Subresource == "" &&
+		(m.Manager == o.Manager || slices.Contains(o.takeFrom(), m.Manager))
 }
 
 // isOurs reports whether an entry is one of our field manager.

@@ -13,7 +13,8 @@ func Normal(o Object) Object {
 	out, _ := withoutNulls(o).(map[string]any)
 	delete(out, "status")
 	if metadata, ok := out["metadata"].(map[string]any); ok {
-		for _, name := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "managedFields", "selfLink"} {
+		for _, name := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+			"managedFields", "selfLink"} {
 			delete(metadata, name)
 		}
 		if notes, ok := metadata["annotations"].(map[string]any); ok {

@@ -44,10 +44,12 @@ func manifest(t testing.TB, of manifests.Kind) manifests.Object {
 	selector := `"selector": {"matchLabels": {"app": "a"}}`
 	switch of {
 	case manifests.Deployment:
-		return parse(t, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "n", "labels": {"app": "a"}},
+		return parse(t,
+			`{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "n", "labels": {"app": "a"}},
 			"spec": {"replicas": 1, `+selector+`, "template": `+pod+`}}`)
 	case manifests.StatefulSet:
-		return parse(t, `{"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "a", "namespace": "n", "labels": {"app": "a"}},
+		return parse(t,
+			`{"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "a", "namespace": "n", "labels": {"app": "a"}},
 			"spec": {"replicas": 1, "serviceName": "", `+selector+`, "template": `+pod+`, "volumeClaimTemplates": [{"metadata": {"name": "cache"},
 			"spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "gp2", "resources": {"requests": {"storage": "1Gi"}}}}]}}`)
 	case manifests.CronJob:
@@ -98,23 +100,27 @@ func setDefaults(o manifests.Object) {
 	}
 	switch o["kind"] {
 	case "Deployment":
-		add(spec, map[string]any{"progressDeadlineSeconds": 600, "revisionHistoryLimit": 10, "strategy": map[string]any{"type": "RollingUpdate",
-			"rollingUpdate": map[string]any{"maxSurge": "25%", "maxUnavailable": "25%"}}})
+		add(spec, map[string]any{"progressDeadlineSeconds": 600, "revisionHistoryLimit": 10,
+			"strategy": map[string]any{"type": "RollingUpdate",
+				"rollingUpdate": map[string]any{"maxSurge": "25%", "maxUnavailable": "25%"}}})
 	case "StatefulSet":
 		delete(spec, "serviceName") // an empty text is dropped
 		add(spec, map[string]any{"podManagementPolicy": "OrderedReady"})
 		claim := spec["volumeClaimTemplates"].([]any)[0].(map[string]any)
-		add(claim, map[string]any{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "status": map[string]any{"phase": "Pending"}})
+		add(claim, map[string]any{"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+			"status": map[string]any{"phase": "Pending"}})
 		add(claim["spec"].(map[string]any), map[string]any{"volumeMode": "Filesystem"})
 	case "Service":
-		add(spec, map[string]any{"clusterIP": "10.0.0.1", "clusterIPs": []any{"10.0.0.1"}, "type": "ClusterIP", "sessionAffinity": "None"})
+		add(spec, map[string]any{"clusterIP": "10.0.0.1", "clusterIPs": []any{"10.0.0.1"}, "type": "ClusterIP",
+			"sessionAffinity": "None"})
 		add(spec["ports"].([]any)[0].(map[string]any), map[string]any{"protocol": "TCP"})
 		return
 	case "CronJob":
 		add(spec, map[string]any{"suspend": false, "concurrencyPolicy": "Allow"})
 	}
 	pod := podOf(o)
-	add(pod, map[string]any{"terminationGracePeriodSeconds": 30, "dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler",
+	add(pod, map[string]any{"terminationGracePeriodSeconds": 30, "dnsPolicy": "ClusterFirst",
+		"schedulerName": "default-scheduler",
 		"restartPolicy": "Always", "securityContext": map[string]any{}})
 	c := pod["containers"].([]any)[0].(map[string]any)
 	add(c, map[string]any{"imagePullPolicy": "IfNotPresent", "terminationMessagePath": "/dev/termination-log"})

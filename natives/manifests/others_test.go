@@ -19,7 +19,8 @@ func (c *cluster) expect(t *testing.T, want manifests.Object, sent string, says 
 	switch {
 	case len(says) == 0 && err != nil:
 		t.Errorf("got %v", err)
-	case len(says) > 0 && (err == nil || slices.ContainsFunc(says, func(text string) bool { return !strings.Contains(err.Error(), text) })):
+	case len(says) > 0 &&
+		(err == nil || slices.ContainsFunc(says, func(text string) bool { return !strings.Contains(err.Error(), text) })):
 		t.Errorf("got %v, want %q", err, says)
 	}
 }
@@ -55,7 +56,8 @@ func TestUndone(t *testing.T) {
 	c, want := newCluster(t), manifest(t, manifests.Deployment)
 	c.expect(t, want, "create deployments")
 	image := func(image, more string) {
-		c.Kubectl(t, "set", deploymentPath, `{"spec": {"template": {"spec": {"containers": [{"name": "int", "image": "`+image+`"`+more+`}]}}}}`)
+		c.Kubectl(t, "set", deploymentPath,
+			`{"spec": {"template": {"spec": {"containers": [{"name": "int", "image": "`+image+`"`+more+`}]}}}}`)
 	}
 	image("quay.io/x:9", `, "env": [{"name": "Z", "value": "1"}]`)
 	c.expect(t, want, "", "kubectl-set owns", "undo that change")
@@ -78,7 +80,8 @@ func TestOrder(t *testing.T) {
 	c.expect(t, want, "create deployments")
 	c.Edit(t, "kubectl-edit", deploymentPath, func(o map[string]any) {
 		env := container(o)["env"].([]any)
-		container(o)["env"] = []any{map[string]any{"name": "A", "value": "1"}, env[1], map[string]any{"name": "Z", "value": "1"}, env[0]}
+		container(o)["env"] = []any{map[string]any{"name": "A", "value": "1"}, env[1],
+			map[string]any{"name": "Z", "value": "1"}, env[0]}
 	})
 	c.expect(t, want, "apply deployments")
 	c.expect(t, want, "")

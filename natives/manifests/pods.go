@@ -117,7 +117,8 @@ func PodsOf(is *Live, replicaSets, pods []json.RawMessage) ([]Pod, error) {
 
 // pod returns a dependent as a pod.
 func (d *dependent) pod(isNewest bool) Pod {
-	out := Pod{Name: d.Metadata.Name, uid: d.Metadata.UID, Newest: isNewest, isDeleting: d.Metadata.DeletionTimestamp != "",
+	out := Pod{Name: d.Metadata.Name, uid: d.Metadata.UID, Newest: isNewest,
+		isDeleting: d.Metadata.DeletionTimestamp != "",
 		isFinished: d.Status.Phase == "Succeeded" || d.Status.Phase == "Failed"}
 	for _, c := range slices.Concat(d.Status.InitContainerStatuses, d.Status.ContainerStatuses) {
 		if reason := c.State.Waiting.Reason; reason != "" {

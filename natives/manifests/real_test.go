@@ -75,11 +75,13 @@ func (r real) Untrack(t testing.TB, path string) {
 func (r real) Scale(t testing.TB, program, at string, pods int) {
 	t.Helper()
 	if program != "kubectl" || !r.HasKubectl() {
-		r.send(t, http.MethodPatch, at+"/scale?fieldManager="+program, mergePatch, map[string]any{"spec": map[string]any{"replicas": pods}})
+		r.send(t, http.MethodPatch, at+"/scale?fieldManager="+program, mergePatch,
+			map[string]any{"spec": map[string]any{"replicas": pods}})
 		return
 	}
 	kind := path.Base(path.Dir(at))
-	if _, trouble, ok := r.Real.Kubectl(t, "admin", "", "-n", "n", "scale", kind, path.Base(at), fmt.Sprintf("--replicas=%d", pods)); !ok {
+	if _, trouble, ok := r.Real.Kubectl(t, "admin", "", "-n", "n", "scale", kind, path.Base(at),
+		fmt.Sprintf("--replicas=%d", pods)); !ok {
 		t.Fatal(trouble)
 	}
 }
@@ -87,13 +89,15 @@ func (r real) Scale(t testing.TB, program, at string, pods int) {
 // Kubectl sends what a command of kubectl sends.
 func (r real) Kubectl(t testing.TB, command, at, patch string) {
 	t.Helper()
-	r.send(t, http.MethodPatch, at+"?fieldManager=kubectl-"+command, "application/strategic-merge-patch+json", json.RawMessage(patch))
+	r.send(t, http.MethodPatch, at+"?fieldManager=kubectl-"+command, "application/strategic-merge-patch+json",
+		json.RawMessage(patch))
 }
 
 // clear removes all objects of the tests.
 func (r real) clear(t testing.TB) {
 	t.Helper()
-	for _, list := range []string{"/apis/apps/v1/namespaces/n/deployments", "/apis/apps/v1/namespaces/n/statefulsets", "/apis/batch/v1/namespaces/n/cronjobs",
+	for _, list := range []string{"/apis/apps/v1/namespaces/n/deployments", "/apis/apps/v1/namespaces/n/statefulsets",
+		"/apis/batch/v1/namespaces/n/cronjobs",
 		"/api/v1/namespaces/n/services", "/api/v1/namespaces/n/pods", "/api/v1/namespaces/n/persistentvolumeclaims"} {
 		items, _ := parse(t, string(r.send(t, http.MethodGet, list, "", nil)))["items"].([]any)
 		for _, item := range items {
@@ -109,7 +113,8 @@ func TestOnRealServer(t *testing.T) {
 	s := kubetest.Start(t)
 	r := real{s, t}
 	r.send(t, http.MethodPost, "/api/v1/namespaces", "application/json", parse(t, `{"metadata": {"name": "n"}}`))
-	r.send(t, http.MethodPost, "/api/v1/namespaces/n/serviceaccounts", "application/json", parse(t, `{"metadata": {"name": "default"}}`))
+	r.send(t, http.MethodPost, "/api/v1/namespaces/n/serviceaccounts", "application/json",
+		parse(t, `{"metadata": {"name": "default"}}`))
 	r.send(t, http.MethodPost, "/apis/storage.k8s.io/v1/storageclasses", "application/json",
 		parse(t, `{"metadata": {"name": "gp2"}, "provisioner": "x", "allowVolumeExpansion": true}`))
 	before := newServer
@@ -117,9 +122,11 @@ func TestOnRealServer(t *testing.T) {
 	newServer = func(t testing.TB) (server, kube.Access) {
 		t.Helper()
 		r.clear(t)
-		return real{s, t}, kube.Access{Name: "c1", Server: s.URL, Token: s.Token("admin"), Insecure: true, Integration: "integrations-manager"}
+		return real{s, t}, kube.Access{Name: "c1", Server: s.URL, Token: s.Token("admin"), Insecure: true,
+			Integration: "integrations-manager"}
 	}
-	for name, test := range map[string]func(*testing.T){"changes": TestChanges, "killed": TestKilled, "take over": TestTakeOver, "adopt": TestAdopt,
+	for name, test := range map[string]func(*testing.T){"changes": TestChanges, "killed": TestKilled,
+		"take over": TestTakeOver, "adopt": TestAdopt,
 		"agrees": TestDiffAgreesWithServer, "scaled": TestScaledByOthers, "undone": TestUndone, "order": TestOrder} {
 		t.Run(name, test)
 	}

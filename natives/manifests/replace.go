@@ -47,7 +47,8 @@ func (d Applier) Replace(ctx context.Context, want Object, fresh *Live, mark rec
 	if fresh.Kind == secret || fresh.Kind == configMap || isBinding(fresh.Kind) {
 		dependents = integration.Background // nothing depends on them
 	}
-	if fresh.Kind == StatefulSet && canonical(at(want, "spec", "selector")) == canonical(at(fresh.Object, "spec", "selector")) {
+	if fresh.Kind == StatefulSet &&
+		canonical(at(want, "spec", "selector")) == canonical(at(fresh.Object, "spec", "selector")) {
 		dependents = integration.Orphan
 	}
 	if err := d.removeAndWait(ctx, fresh, dependents); err != nil {
@@ -133,7 +134,8 @@ func (d Applier) waitUntilGone(ctx context.Context, was *Live, pods []Pod) error
 		}
 		select {
 		case <-ctx.Done():
-			return reconcile.Transient(fmt.Errorf("it was deleted to make it anew, and is not gone yet: %w; the next run makes it", ctx.Err()))
+			return reconcile.Transient(fmt.Errorf("it was deleted to make it anew, and is not gone yet: %w; the next run "+
+				"makes it", ctx.Err()))
 		case <-time.After(pause):
 		}
 	}
@@ -201,14 +203,16 @@ func (d Applier) growClaims(ctx context.Context, want Object, is *Live) error {
 func (d Applier) growClaim(ctx context.Context, o Object, namespace, storage string) error {
 	name := text(at(o, "metadata", "name"))
 	if text(at(o, "status", "phase")) != "Bound" {
-		return reconcile.Transient(fmt.Errorf("the claim %.100s must grow to %.20s and has no volume yet: the next run tries again; "+
+		return reconcile.Transient(fmt.Errorf("the claim %.100s must grow to %.20s and has no volume yet: the next run "+
+			"tries again; "+
 			"if it never gets one, delete it", name, storage))
 	}
 	patch, err := json.Marshal(with(nil, storage, "spec", "resources", "requests", "storage"))
 	if err != nil {
 		return err
 	}
-	was := integration.Preconditions{UID: text(at(o, "metadata", "uid")), ResourceVersion: text(at(o, "metadata", "resourceVersion"))}
+	was := integration.Preconditions{UID: text(at(o, "metadata", "uid")),
+		ResourceVersion: text(at(o, "metadata", "resourceVersion"))}
 	ref := integration.ObjectRef{Resource: claimType, Namespace: namespace, Name: name}
 	if _, err := d.Writer.Merge(ctx, ref, patch, was); err != nil {
 		return fmt.Errorf("growing the claim %.100s to %.20s: %w", name, storage, conflicting(err))

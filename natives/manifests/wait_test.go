@@ -19,7 +19,8 @@ func addPod(t *testing.T, c *cluster) {
 		c.Edit(t, "controller", path, func(o map[string]any) {
 			meta := o["metadata"].(map[string]any)
 			meta["labels"] = map[string]any{"app": "a"}
-			meta["ownerReferences"] = []any{map[string]any{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": uid, "controller": true}}
+			meta["ownerReferences"] = []any{map[string]any{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": uid,
+				"controller": true}}
 			if spec := manifest(t, manifests.Deployment)["spec"].(map[string]any); kind == "Deployment" {
 				o["spec"] = map[string]any{"selector": spec["selector"], "template": spec["template"]}
 			} else {
@@ -78,11 +79,14 @@ func TestClaimWithoutVolume(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Edit(t, "controller", claimPath, func(o map[string]any) {
-		o["spec"] = map[string]any{"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
+		o["spec"] = map[string]any{"accessModes": []any{"ReadWriteOnce"},
+			"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
 	})
 	setPointer(t, want, "/spec/volumeClaimTemplates/0/spec/resources/requests/storage", func(any) any { return "2Gi" })
 	c.sent = nil
-	if err := c.run(t, want); err == nil || !strings.Contains(err.Error(), "the claim cache-a-0 must grow to 2Gi and has no volume yet") || len(c.sent) > 0 {
+	if err := c.run(t,
+		want); err == nil || !strings.Contains(err.Error(), "the claim cache-a-0 must grow to 2Gi and has no volume yet") ||
+		len(c.sent) > 0 {
 		t.Errorf("got %v and sent %q, want an error and nothing", err, c.sent)
 	}
 }
@@ -120,12 +124,15 @@ func TestWritesAreConditional(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Edit(t, "kubectl-label", deploymentPath, func(o map[string]any) { setAt(o, []string{"metadata", "labels", "new"}, "x") })
+		c.Edit(t, "kubectl-label", deploymentPath, func(o map[string]any) {
+			setAt(o, []string{"metadata", "labels", "new"}, "x")
+		})
 		before := c.Object(deploymentPath)["metadata"].(map[string]any)["resourceVersion"]
 		if err := write(c.doer(), want, is); !errors.Is(err, reconcile.ErrConflict) {
 			t.Errorf("%s: got %v, want a conflict", name, err)
 		}
-		if after := c.Object(deploymentPath); after == nil || after["metadata"].(map[string]any)["resourceVersion"] != before {
+		if after := c.Object(deploymentPath); after == nil ||
+			after["metadata"].(map[string]any)["resourceVersion"] != before {
 			t.Errorf("%s: it was written", name)
 		}
 	}
@@ -146,12 +153,14 @@ func TestRefusals(t *testing.T) {
 	}
 	c.Edit(t, "kubectl-edit", deploymentPath, func(o map[string]any) { specOf(o)["replicas"] = int64(0) })
 	c.sent = nil
-	if err := c.doer().Update(t.Context(), want, read(), mark); err == nil || !strings.Contains(err.Error(), "FIELD_CONFLICT: kubectl-edit owns .spec.replicas") {
+	if err := c.doer().Update(t.Context(), want, read(), mark); err == nil ||
+		!strings.Contains(err.Error(), "FIELD_CONFLICT: kubectl-edit owns .spec.replicas") {
 		t.Errorf("got %v, want a conflict of fields", err)
 	}
 	foreign := read()
 	foreign.Ours = false
-	for name, err := range map[string]error{"remove": c.doer().Remove(t.Context(), foreign), "replace": c.doer().Replace(t.Context(), want, read(), mark)} {
+	for name, err := range map[string]error{"remove": c.doer().Remove(t.Context(), foreign),
+		"replace": c.doer().Replace(t.Context(), want, read(), mark)} {
 		if err == nil {
 			t.Errorf("%s: it was done", name)
 		}
@@ -159,7 +168,8 @@ func TestRefusals(t *testing.T) {
 	if is, err := c.doer().Read(t.Context(), manifests.Deployment, "n", "none"); is != nil || err != nil {
 		t.Errorf("got %v, %v, want nothing", is, err)
 	}
-	if err := c.doer().Create(t.Context(), manifests.Service, "n", manifests.Object{"kind": "Secret"}, mark); err == nil || reconcile.ClassOf(err) != reconcile.ClassConfig {
+	if err := c.doer().Create(t.Context(), manifests.Service, "n", manifests.Object{"kind": "Secret"}, mark); err == nil ||
+		reconcile.ClassOf(err) != reconcile.ClassConfig {
 		t.Errorf("got %v, want an error about the kind", err)
 	}
 	if len(c.sent) > 0 {
@@ -170,7 +180,8 @@ func TestRefusals(t *testing.T) {
 	if err := c.doer().Remove(t.Context(), gone); err != nil {
 		t.Errorf("what is gone cannot be deleted: %v", err)
 	}
-	if err := c.doer().Update(t.Context(), manifestOf(t, "quay.io/x:3"), gone, mark); err == nil || errors.Is(err, integration.ErrNotThere) && !errors.Is(err, reconcile.ErrConflict) {
+	if err := c.doer().Update(t.Context(), manifestOf(t, "quay.io/x:3"), gone, mark); err == nil ||
+		errors.Is(err, integration.ErrNotThere) && !errors.Is(err, reconcile.ErrConflict) {
 		t.Errorf("got %v, want a conflict", err)
 	}
 }

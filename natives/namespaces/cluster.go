@@ -166,13 +166,16 @@ func (m metadata) conflict(b body) reconcile.Mistake {
 			for _, f := range m.ManagedFields {
 				isOurs := f.Manager == m.manager && f.Operation == "Apply"
 				if _, owns := of(f)["f:"+name]; owns && !isOurs && isThere && old != want[name] {
-					told = append(told, fmt.Sprintf("%.100s owns the %s %.100s (%.60q there, %.60q wanted)", f.Manager, kind, name, old, want[name]))
+					told = append(told, fmt.Sprintf("%.100s owns the %s %.100s (%.60q there, %.60q wanted)", f.Manager, kind, name,
+						old, want[name]))
 				}
 			}
 		}
 	}
 	add("label", b.Labels, m.Labels, func(f managed) map[string]any { return f.Fields.Metadata.Labels })
-	add("annotation", b.Annotations, m.Annotations, func(f managed) map[string]any { return f.Fields.Metadata.Annotations })
+	add("annotation", b.Annotations, m.Annotations, func(f managed) map[string]any {
+		return f.Fields.Metadata.Annotations
+	})
 	if len(told) == 0 {
 		return reconcile.Mistake{}
 	}
@@ -180,7 +183,8 @@ func (m metadata) conflict(b body) reconcile.Mistake {
 	if left := len(told) - most; left > 0 {
 		told = append(told[:most], fmt.Sprintf("and %d more", left))
 	}
-	return reconcile.Mistake{Code: codeConflict, Message: strings.Join(told, "; ") + ": undo that change, or take it over into the data"}
+	return reconcile.Mistake{Code: codeConflict,
+		Message: strings.Join(told, "; ") + ": undo that change, or take it over into the data"}
 }
 
 // owned returns the names of the labels and annotations that we set: those of the manager that

@@ -134,7 +134,8 @@ func (e entry) item() reconcile.Item {
 	var err error
 	if it.Delete, err = reconcile.ReadDelete(e.Delete); err != nil {
 		it.Place.Pointer = "/delete"
-		it.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: fmt.Sprintf("delete is %.40s; it must be true or false", e.Delete)}
+		it.Mistake = reconcile.Mistake{Code: reconcile.CodeType,
+			Message: fmt.Sprintf("delete is %.40s; it must be true or false", e.Delete)}
 		return it
 	}
 	b := body{Admin: e.ClusterAdmin}
@@ -146,7 +147,8 @@ func (e entry) item() reconcile.Item {
 	switch {
 	case !namePattern.MatchString(e.Name):
 		it.Place.Pointer = "/name"
-		it.Mistake = reconcile.Mistake{Code: codePattern, Message: fmt.Sprintf("%.80q is no name of a namespace: lower-case letters, digits and hyphens, at most 63", e.Name)}
+		it.Mistake = reconcile.Mistake{Code: codePattern,
+			Message: fmt.Sprintf("%.80q is no name of a namespace: lower-case letters, digits and hyphens, at most 63", e.Name)}
 		return it
 	default:
 		b.Labels, wrong = readTexts(e.Labels)
@@ -157,7 +159,8 @@ func (e entry) item() reconcile.Item {
 		it.Place.Pointer = "/annotations"
 	}
 	if wrong != "" {
-		it.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: strings.TrimPrefix(it.Place.Pointer, "/") + " " + wrong}
+		it.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: strings.TrimPrefix(it.Place.Pointer, "/") + " " +
+			wrong}
 		return it
 	}
 	it.Body = b

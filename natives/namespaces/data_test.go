@@ -34,13 +34,16 @@ func TestMistakes(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.cluster.put("a", nil, nil)
-	bad := &integration.AnswerError{Data: json.RawMessage(`{"namespaces":[` + entryOf("a", "") + "," + entryOf("b", "") + `]}`),
+	bad := &integration.AnswerError{Data: json.RawMessage(`{"namespaces":[` + entryOf("a", "") + "," + entryOf("b", "") +
+		`]}`),
 		Errors: []integration.FieldError{{Message: "Boolean cannot represent", Path: []any{"namespaces", 0.0, "delete"}}}}
 	partial := func(context.Context, string, map[string]any) ([]byte, error) { return nil, bad }
-	if err := w.dryRun(t, nil, partial); err != nil || !slices.Equal(w.said, []string{"error VAL_TYPE c1/a: delete: Boolean cannot represent", "create c1/b"}) {
+	if err := w.dryRun(t, nil, partial); err != nil ||
+		!slices.Equal(w.said, []string{"error VAL_TYPE c1/a: delete: Boolean cannot represent", "create c1/b"}) {
 		t.Errorf("got %q, %v", w.said, err)
 	}
-	for _, path := range [][]any{nil, {"namespaces"}, {"namespaces", 0.0}, {"other", 0.0, "x"}, {"namespaces", "0", "x"}, {"namespaces", -1.0, "x"}} {
+	for _, path := range [][]any{nil, {"namespaces"}, {"namespaces", 0.0}, {"other", 0.0, "x"}, {"namespaces", "0", "x"},
+		{"namespaces", -1.0, "x"}} {
 		bad.Errors[0].Path = path
 		if err := w.dryRun(t, nil, partial); err == nil {
 			t.Errorf("an error at %v is no error", path)
@@ -66,7 +69,8 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = integration.CheckNatives(s, []integration.DryRunner{New()})
-	if want := `prcheck.yaml:7: integrations.a.settings.instances: must contain the instance "north" itself`; err == nil || err.Error() != want {
+	if want := `prcheck.yaml:7: integrations.a.settings.instances: must contain the instance "north" itself`; err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -76,7 +76,8 @@ func (w *world) run(t *testing.T, head integration.QueryFunc) error {
 }
 
 func (w *world) actors() integration.Actors {
-	return integration.Actors{Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterWriter, error) {
+	return integration.Actors{Cluster: func(_ context.Context,
+		ref integration.ClusterRef) (integration.ClusterWriter, error) {
 		w.tokens = append(w.tokens, ref.Token.Path)
 		return writer.Open(w.cluster.access(ref))
 	}}
@@ -92,11 +93,15 @@ func TestFlow(t *testing.T) {
 		effects string
 		calls   string // that write
 	}{
-		{"made", []string{entryOf("a", `"labels":"{\"team\":\"x\",\"tier\":\"1\"}"`), entryOf("b", ""), entryOf("x", `"managedByExternal":true`)}, "create c1/a, create c1/b", "create a, create b"},
+		{"made", []string{entryOf("a", `"labels":"{\"team\":\"x\",\"tier\":\"1\"}"`), entryOf("b", ""),
+			entryOf("x", `"managedByExternal":true`)}, "create c1/a, create c1/b", "create a, create b"},
 		{"the same", []string{entryOf("a", `"labels":{"team":"x","tier":"1"}`), entryOf("b", "")}, "", ""},
-		{"a label differs, another goes", []string{entryOf("a", `"labels":{"team":"y"}`), entryOf("b", "")}, "change c1/a", "apply a"},
-		{"deleted", []string{entryOf("a", `"labels":{"team":"y"}`), entryOf("b", `"delete":true`)}, "delete c1/b", "delete b"},
-		{"the entry can go", []string{entryOf("a", `"labels":{"team":"y"}`), entryOf("b", `"delete":true`)}, "note FINISHED c1/b: it is deleted: the entry can be removed", ""},
+		{"a label differs, another goes", []string{entryOf("a", `"labels":{"team":"y"}`), entryOf("b", "")}, "change c1/a",
+			"apply a"},
+		{"deleted", []string{entryOf("a", `"labels":{"team":"y"}`), entryOf("b", `"delete":true`)}, "delete c1/b",
+			"delete b"},
+		{"the entry can go", []string{entryOf("a", `"labels":{"team":"y"}`), entryOf("b", `"delete":true`)},
+			"note FINISHED c1/b: it is deleted: the entry can be removed", ""},
 		{"without the entry", []string{entryOf("a", `"labels":{"team":"y"}`)}, "", ""},
 	} {
 		if err := w.dryRun(t, nil, answer(step.entries...)); err != nil {
@@ -142,13 +147,19 @@ func TestOwners(t *testing.T) {
 		said, calls string
 	}{
 		{"no mark", nil, "", nil, "", "error NOT_ADOPTED c1/a: it belongs to nobody: adopt it first", ""},
-		{"no mark, deleted", nil, "", nil, `"delete":true`, "error NOT_ADOPTED c1/a: it belongs to nobody: adopt it first", ""},
-		{"no mark, adopted", nil, "", []string{"c1/*"}, "", "change c1/a, warning  c1/a: the settings allow to adopt it", "apply a"},
+		{"no mark, deleted", nil, "", nil, `"delete":true`, "error NOT_ADOPTED c1/a: it belongs to nobody: adopt it first",
+			""},
+		{"no mark, adopted", nil, "", []string{"c1/*"}, "", "change c1/a, warning  c1/a: the settings allow to adopt it",
+			"apply a"},
 		{"another integration", other, "", nil, `"labels":{"x":"y"}`, "", ""},
-		{"another instance that may live", mark("south"), "", nil, "", `error OWNED_BY_OTHER c1/a: it belongs to caller "south"`, ""},
-		{"another living instance", mark("south"), "instance: north\ninstances: [north, south]", nil, `"delete":true`, `error OWNED_BY_OTHER c1/a: it belongs to caller "south"`, ""},
-		{"an instance that is gone", mark("south"), "instance: north\ninstances: [north]", nil, "", `change c1/a, warning  c1/a: caller "south" is gone: it is taken over`, "apply a"},
-		{"an instance that is gone, deleted", mark("south"), "instance: north\ninstances: [north]", nil, `"delete":true`, "change c1/a", "apply a"},
+		{"another instance that may live", mark("south"), "", nil, "",
+			`error OWNED_BY_OTHER c1/a: it belongs to caller "south"`, ""},
+		{"another living instance", mark("south"), "instance: north\ninstances: [north, south]", nil, `"delete":true`,
+			`error OWNED_BY_OTHER c1/a: it belongs to caller "south"`, ""},
+		{"an instance that is gone", mark("south"), "instance: north\ninstances: [north]", nil, "",
+			`change c1/a, warning  c1/a: caller "south" is gone: it is taken over`, "apply a"},
+		{"an instance that is gone, deleted", mark("south"), "instance: north\ninstances: [north]", nil, `"delete":true`,
+			"change c1/a", "apply a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -195,7 +206,8 @@ func TestForeignLabel(t *testing.T) {
 		t.Fatal(err)
 	}
 	label := func(value string) {
-		w.cluster.Kubectl(t, "label", folder+"a", fmt.Sprintf(`{"metadata": {"labels": {"team": %q, "of": "kubectl"}}}`, value))
+		w.cluster.Kubectl(t, "label", folder+"a", fmt.Sprintf(`{"metadata": {"labels": {"team": %q, "of": "kubectl"}}}`,
+			value))
 		w.cluster.Forget()
 	}
 	label("y")
@@ -210,7 +222,8 @@ func TestForeignLabel(t *testing.T) {
 	if err := w.run(t, head); err != nil || len(w.said) > 0 || len(w.cluster.writes()) > 0 {
 		t.Errorf("with our value: %q, %v, %q", w.said, err, w.cluster.writes())
 	}
-	if err := w.dryRun(t, nil, answer(entryOf("a", `"labels":{"team":"z","tier":"2"}`))); err != nil || len(w.said) != 1 || !strings.Contains(w.said[0], "kubectl-label owns the label team") {
+	if err := w.dryRun(t, nil, answer(entryOf("a", `"labels":{"team":"z","tier":"2"}`))); err != nil || len(w.said) != 1 ||
+		!strings.Contains(w.said[0], "kubectl-label owns the label team") {
 		t.Errorf("another value of the data: %q, %v", w.said, err)
 	}
 }
@@ -224,7 +237,9 @@ func TestForeignAnnotation(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.cluster.Kubectl(t, "annotate", folder+"a", `{"metadata": {"annotations": {"note": "y"}}}`)
-	if err := w.dryRun(t, nil, head); err != nil || len(w.said) != 1 || !strings.Contains(w.said[0], `FIELD_CONFLICT c1/a: kubectl-annotate owns the annotation note ("y" there, "x" wanted)`) {
+	if err := w.dryRun(t, nil, head); err != nil || len(w.said) != 1 ||
+		!strings.Contains(w.said[0],
+			`FIELD_CONFLICT c1/a: kubectl-annotate owns the annotation note ("y" there, "x" wanted)`) {
 		t.Errorf("the dry run says %q, %v", w.said, err)
 	}
 }
@@ -262,7 +277,8 @@ func TestLeftOut(t *testing.T) {
 		`"name":"c1"`: `"name":"c1","jumpHost":{"hostname":"h"}`,
 	} {
 		w := newWorld(t)
-		if err := w.dryRun(t, nil, answer(strings.Replace(entryOf("a", ""), from, to, 1))); err != nil || len(w.said) != 1 || !strings.HasPrefix(w.said[0], "note LEFT_OUT c1: 1 entries are left out: ") || len(w.cluster.Requests()) > 0 {
+		if err := w.dryRun(t, nil, answer(strings.Replace(entryOf("a", ""), from, to, 1))); err != nil || len(w.said) != 1 ||
+			!strings.HasPrefix(w.said[0], "note LEFT_OUT c1: 1 entries are left out: ") || len(w.cluster.Requests()) > 0 {
 			t.Errorf("%s: got %q, %v", to, w.said, err)
 		}
 	}

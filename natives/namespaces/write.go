@@ -21,7 +21,8 @@ type doer struct {
 }
 
 // newDoer returns what reads and writes the namespaces of a part.
-func newDoer(ctx context.Context, env integration.Environment, act integration.Actors, p native.Part) (reconcile.Doer, error) {
+func newDoer(ctx context.Context, env integration.Environment, act integration.Actors,
+	p native.Part) (reconcile.Doer, error) {
 	t, err := targetOf(p)
 	if err != nil {
 		return nil, err
@@ -82,7 +83,8 @@ func (d doer) Write(ctx context.Context, s reconcile.Step, fresh *reconcile.Thin
 	}
 	switch s.Action {
 	case reconcile.Remove:
-		err = w.Delete(ctx, refOf(s.Key), integration.Preconditions{UID: was.UID, ResourceVersion: was.ResourceVersion}, integration.Background)
+		err = w.Delete(ctx, refOf(s.Key), integration.Preconditions{UID: was.UID, ResourceVersion: was.ResourceVersion},
+			integration.Background)
 		if errors.Is(err, integration.ErrNotThere) {
 			err = nil
 		}
@@ -98,8 +100,10 @@ func (d doer) Write(ctx context.Context, s reconcile.Step, fresh *reconcile.Thin
 }
 
 // send sends what a step makes of a namespace.
-func (d doer) send(ctx context.Context, send func(context.Context, integration.ObjectRef, json.RawMessage) (json.RawMessage, error), s reconcile.Step, was metadata, mark reconcile.Mark) error {
-	o := object{APIVersion: "v1", Kind: "Namespace", Metadata: metadata{Name: nameOf(s.Key), UID: was.UID, ResourceVersion: was.ResourceVersion}}
+func (d doer) send(ctx context.Context, send func(context.Context, integration.ObjectRef,
+	json.RawMessage) (json.RawMessage, error), s reconcile.Step, was metadata, mark reconcile.Mark) error {
+	o := object{APIVersion: "v1", Kind: "Namespace", Metadata: metadata{Name: nameOf(s.Key), UID: was.UID,
+		ResourceVersion: was.ResourceVersion}}
 	o.Metadata.Labels, o.Metadata.Annotations = mark.Labels(), mark.Annotations()
 	if b, ok := s.Item.Body.(body); ok && s.Action != reconcile.AdoptIt {
 		maps.Copy(o.Metadata.Labels, b.Labels)

@@ -36,7 +36,8 @@ func TestPartsAtPlaces(t *testing.T) {
 		t.Errorf("there is %q", got)
 	}
 	said, err := s.runWith(t, `{"south": {"b": "B"}}`, use, act)
-	if want := "warning LEFT_BEHIND a: library at north: "; !strings.HasPrefix(said, want) || strings.Contains(said, "\n") || err != nil {
+	if want := "warning LEFT_BEHIND a: library at north: "; !strings.HasPrefix(said, want) ||
+		strings.Contains(said, "\n") || err != nil {
 		t.Errorf("got %q, %v, want %q", said, err, want)
 	}
 	raw, err := json.Marshal(s.desiredState(t, both))
@@ -48,7 +49,8 @@ func TestPartsAtPlaces(t *testing.T) {
 			d.Parts[i].At, d.Parts[i].Shard, d.Parts[i].Caller = "here", "library", "one"
 		}
 	}
-	if _, err := s.runWith(t, both, nil, act); err == nil || !strings.Contains(err.Error(), `two parts of shard "library" have the caller "one" at here`) {
+	if _, err := s.runWith(t, both, nil, act); err == nil ||
+		!strings.Contains(err.Error(), `two parts of shard "library" have the caller "one" at here`) {
 		t.Errorf("parts at one place: got %v", err)
 	}
 }

@@ -94,7 +94,9 @@ func (w *work) checkChange() {
 	}
 	d.Keys = slices.Sorted(maps.Keys(asked))
 	if refused := w.gate().Decide(d); refused.Code != "" {
-		w.find(reconcile.Finding{Finding: plan.Finding{Code: refused.Code, Severity: plan.SeverityError, Message: fmt.Sprintf("the change asks for %d deletions in all shards: %s", len(d.Keys), refused.Reason)}, Keys: refused.Keys})
+		w.find(reconcile.Finding{Finding: plan.Finding{Code: refused.Code, Severity: plan.SeverityError,
+			Message: fmt.Sprintf("the change asks for %d deletions in all shards: %s", len(d.Keys), refused.Reason)},
+			Keys: refused.Keys})
 	}
 }
 

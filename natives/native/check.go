@@ -22,7 +22,8 @@ func (w *work) check(ctx context.Context) error {
 		if f.Severity == plan.SeverityError && !f.Old {
 			w.errors++
 		}
-		_, _ = fmt.Fprintln(w.env.Log, sanitize.Line(fmt.Sprintf("%s %s %s", f.Severity, f.Code, f.Message))) // the log is for people
+		// the log is for people
+		_, _ = fmt.Fprintln(w.env.Log, sanitize.Line(fmt.Sprintf("%s %s %s", f.Severity, f.Code, f.Message)))
 		w.env.Report(integration.Remark{Finding: f})
 	}
 	return nil

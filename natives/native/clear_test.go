@@ -27,7 +27,8 @@ func TestClearedParts(t *testing.T) {
 		{name: "it is emptied by mistake", want: "error EMPTY_DESIRED", left: 30},
 		{name: "a change clears it", isClear: true, base: "full", want: "delete north-0", left: 30},
 		{name: "a change empties it", base: "full", want: "error EMPTY_DESIRED", left: 30},
-		{name: "deletions are off", isClear: true, change: func(e *integration.Environment) { e.Settings.Deletes.Off = true }, want: "error DELETE", left: 30},
+		{name: "deletions are off", isClear: true, change: func(e *integration.Environment) { e.Settings.Deletes.Off = true },
+			want: "error DELETE", left: 30},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}

@@ -57,7 +57,8 @@ func checkStruct(v reflect.Value, depth int) error {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		if !f.IsExported() && !f.Anonymous || f.Tag.Get("json") == "-" {
-			return fmt.Errorf("the field %s of %s is not a part of its JSON, so a difference there would not be seen", f.Name, v.Type())
+			return fmt.Errorf("the field %s of %s is not a part of its JSON, so a difference there would not be seen", f.Name,
+				v.Type())
 		}
 		if err := checkValue(v.Field(i), depth+1); err != nil {
 			return err

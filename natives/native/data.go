@@ -19,7 +19,8 @@ type entry struct {
 // deletes reports whether a run deletes the thing because its entry says so.
 func (e entry) deletes() bool {
 	it := e.item
-	return e.part.Skip == "" && it.Delete && it.Policy == reconcile.Manage && !it.Protected && it.Mistake == (reconcile.Mistake{})
+	return e.part.Skip == "" && it.Delete && it.Policy == reconcile.Manage && !it.Protected &&
+		it.Mistake == (reconcile.Mistake{})
 }
 
 // text returns what the entry says, wherever its target is.
@@ -117,7 +118,9 @@ func (w *work) whyByData(u *unit, s dataStep) string {
 	if u.plan == nil {
 		return w.whyUnlooked(u)
 	}
-	i, isPlanned := slices.BinarySearchFunc(u.plan.Steps, s.item.Key, func(p reconcile.Step, k reconcile.Key) int { return cmp.Compare(p.Key, k) })
+	i, isPlanned := slices.BinarySearchFunc(u.plan.Steps, s.item.Key, func(p reconcile.Step, k reconcile.Key) int {
+		return cmp.Compare(p.Key, k)
+	})
 	var live reconcile.Step
 	if isPlanned {
 		live = u.plan.Steps[i]

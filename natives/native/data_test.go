@@ -115,14 +115,16 @@ func TestDataTellWhatTargetsTell(t *testing.T) {
 			}
 		}
 		dark, gaps := run(base.json(t), head.json(t))
-		dark = slices.DeleteFunc(dark, func(e string) bool { // of a book that base never had only the shelf knows that it is not there
+		// of a book that base never had only the shelf knows that it is not there
+		dark = slices.DeleteFunc(dark, func(e string) bool {
 			key := strings.TrimPrefix(e, "delete ")
 			shard, _, _ := strings.Cut(key, "-")
 			_, isOld := base[shard][key]
 			return key != e && !isOld
 		})
 		if !slices.Equal(dark, want) || len(gaps) == 0 && len(want) > 0 {
-			t.Fatalf("change %d, %s to %s: without the targets it says %q and %q, with them %q", seed, base.json(t), head.json(t), dark, gaps, want)
+			t.Fatalf("change %d, %s to %s: without the targets it says %q and %q, with them %q", seed, base.json(t),
+				head.json(t), dark, gaps, want)
 		}
 		s.with = nil
 
@@ -136,7 +138,9 @@ func TestDataTellWhatTargetsTell(t *testing.T) {
 			t.Fatalf("change %d: with other targets it does not say %q, and %q was not looked at", seed, missing, gaps)
 		}
 
-		if _, gaps := run(`[]`, head.json(t)); !slices.ContainsFunc(gaps, func(g string) bool { return strings.Contains(g, " all ") }) {
+		if _, gaps := run(`[]`, head.json(t)); !slices.ContainsFunc(gaps, func(g string) bool {
+			return strings.Contains(g, " all ")
+		}) {
 			t.Fatalf("change %d: base cannot be read, and it says %q", seed, gaps)
 		}
 	}
@@ -153,16 +157,24 @@ func TestDeletionsByTheData(t *testing.T) {
 		base, head part
 		want       string
 	}{
-		"new":          {part{Items: []item{{Key: "a"}}}, part{Items: []item{{Key: "a", Delete: true}}}, "delete a"},
-		"old":          {part{Items: []item{{Key: "a", Delete: true}}}, part{Items: []item{{Key: "a", Delete: true}}}, ""},
-		"observed":     {part{Items: []item{{Key: "a"}}}, part{Items: []item{{Key: "a", Delete: true, Policy: reconcile.Observe}}}, ""},
-		"no more so":   {part{Items: []item{{Key: "a", Delete: true, Policy: reconcile.Observe}}}, part{Items: []item{{Key: "a", Delete: true}}}, "delete a"},
-		"protected":    {part{Items: []item{{Key: "a", Delete: true, Protected: true}}}, part{Items: []item{{Key: "a", Delete: true}}}, "delete a"},
-		"detached":     {part{Items: []item{{Key: "a", Delete: true, Policy: reconcile.Detach}}}, part{Items: []item{{Key: "a", Delete: true}}}, "delete a"},
-		"left out":     {part{Items: []item{{Key: "a"}}}, part{Skip: "it is disabled", Items: []item{{Key: "a", Delete: true}}}, ""},
-		"no longer so": {part{Skip: "it is disabled", Items: []item{{Key: "a", Delete: true}}}, part{Items: []item{{Key: "a", Delete: true}}}, "delete a"},
-		"elsewhere":    {part{Target: "one", Items: []item{{Key: "a", Delete: true}}}, part{Target: "two", Items: []item{{Key: "a", Delete: true}}}, "delete a"},
-		"replaced":     {part{Items: []item{{Key: "a", Body: "x"}}}, part{Items: []item{{Key: "a", Body: "destroy"}}}, "delete a"},
+		"new": {part{Items: []item{{Key: "a"}}}, part{Items: []item{{Key: "a", Delete: true}}}, "delete a"},
+		"old": {part{Items: []item{{Key: "a", Delete: true}}}, part{Items: []item{{Key: "a", Delete: true}}}, ""},
+		"observed": {part{Items: []item{{Key: "a"}}},
+			part{Items: []item{{Key: "a", Delete: true, Policy: reconcile.Observe}}}, ""},
+		"no more so": {part{Items: []item{{Key: "a", Delete: true, Policy: reconcile.Observe}}},
+			part{Items: []item{{Key: "a", Delete: true}}}, "delete a"},
+		"protected": {part{Items: []item{{Key: "a", Delete: true, Protected: true}}},
+			part{Items: []item{{Key: "a", Delete: true}}}, "delete a"},
+		"detached": {part{Items: []item{{Key: "a", Delete: true, Policy: reconcile.Detach}}},
+			part{Items: []item{{Key: "a", Delete: true}}}, "delete a"},
+		"left out": {part{Items: []item{{Key: "a"}}},
+			part{Skip: "it is disabled", Items: []item{{Key: "a", Delete: true}}}, ""},
+		"no longer so": {part{Skip: "it is disabled", Items: []item{{Key: "a", Delete: true}}},
+			part{Items: []item{{Key: "a", Delete: true}}}, "delete a"},
+		"elsewhere": {part{Target: "one", Items: []item{{Key: "a", Delete: true}}},
+			part{Target: "two", Items: []item{{Key: "a", Delete: true}}}, "delete a"},
+		"replaced": {part{Items: []item{{Key: "a", Body: "x"}}}, part{Items: []item{{Key: "a", Body: "destroy"}}},
+			"delete a"},
 	} {
 		sides := map[string]part{"base": c.base, "head": c.head}
 		s := &shelf{with: func(i *native.Recipe) {
@@ -192,9 +204,11 @@ func TestUnreadThingsAreToldByTheData(t *testing.T) {
 			return native.Current{Unread: map[reconcile.Key]error{"a": gone, "b": gone, "c": gone}}, nil
 		}
 	}
-	said, err := s.run(t, `{"north": {"a": "Atlas", "b": "Bible", "d": "Comic"}}`, `{"north": {"a": "!", "b": "Comic", "c": "Comic", "d": "Comic"}}`, true, wide)
+	said, err := s.run(t, `{"north": {"a": "Atlas", "b": "Bible", "d": "Comic"}}`,
+		`{"north": {"a": "!", "b": "Comic", "c": "Comic", "d": "Comic"}}`, true, wide)
 	effects, unlooked := effectsOf(said)
-	if want := "change b create c create d delete a"; err != nil || strings.Join(effects, " ") != want || len(unlooked) != 1 {
+	if want := "change b create c create d delete a"; err != nil || strings.Join(effects, " ") != want ||
+		len(unlooked) != 1 {
 		t.Errorf("got %q and %q, %v, want %q", effects, unlooked, err, want)
 	}
 }
@@ -208,13 +222,20 @@ func TestPartsThatMayLoseThings(t *testing.T) {
 		base, head part
 		want       string
 	}{
-		"at another target":            {reconcile.Knowing, part{Target: "one", Items: []item{{Key: "a"}}}, part{Target: "two", Items: []item{{Key: "a"}}}, "drift north, removed north"},
-		"the same":                     {reconcile.Knowing, part{Items: []item{{Key: "a"}}}, part{Items: []item{{Key: "a"}}}, "drift north"},
-		"gone while it was deleted":    {reconcile.Knowing, part{Items: []item{{Key: "a", Delete: true}}}, part{}, "drift north, removed north"},
-		"gone":                         {reconcile.Knowing, part{Items: []item{{Key: "a"}}}, part{}, "drift north"},
-		"no longer left out":           {reconcile.Listing, part{Skip: "it is disabled"}, part{Target: "new", Items: []item{{Key: "a"}}}, "create a, drift north, removed north"},
-		"an entry no longer left out":  {reconcile.Knowing, part{Skip: "it is disabled", Items: []item{{Key: "a"}}}, part{Items: []item{{Key: "a"}}}, "create a, drift north"},
-		"gone, and no longer left out": {reconcile.Listing, part{Skip: "it is disabled", Items: []item{{Key: "a", Delete: true}}}, part{Target: "new"}, "delete a, drift north, removed north"},
+		"at another target": {reconcile.Knowing, part{Target: "one", Items: []item{{Key: "a"}}},
+			part{Target: "two", Items: []item{{Key: "a"}}}, "drift north, removed north"},
+		"the same": {reconcile.Knowing, part{Items: []item{{Key: "a"}}}, part{Items: []item{{Key: "a"}}},
+			"drift north"},
+		"gone while it was deleted": {reconcile.Knowing, part{Items: []item{{Key: "a", Delete: true}}}, part{},
+			"drift north, removed north"},
+		"gone": {reconcile.Knowing, part{Items: []item{{Key: "a"}}}, part{}, "drift north"},
+		"no longer left out": {reconcile.Listing, part{Skip: "it is disabled"},
+			part{Target: "new", Items: []item{{Key: "a"}}}, "create a, drift north, removed north"},
+		"an entry no longer left out": {reconcile.Knowing, part{Skip: "it is disabled", Items: []item{{Key: "a"}}},
+			part{Items: []item{{Key: "a"}}}, "create a, drift north"},
+		"gone, and no longer left out": {reconcile.Listing,
+			part{Skip: "it is disabled", Items: []item{{Key: "a", Delete: true}}}, part{Target: "new"},
+			"delete a, drift north, removed north"},
 	} {
 		sides := map[string]part{"base": c.base, "head": c.head}
 		s := &shelf{with: func(i *native.Recipe) {

@@ -70,7 +70,8 @@ func New(service string) integration.Native {
 			return reconcile.Difference{Changes: []reconcile.Change{change}}, nil
 		},
 		// What writes. A dry run does not get here.
-		Doer: func(_ context.Context, _ integration.Environment, act integration.Actors, _ native.Part) (reconcile.Doer, error) {
+		Doer: func(_ context.Context, _ integration.Environment, act integration.Actors,
+			_ native.Part) (reconcile.Doer, error) {
 			return writer{act.Client(), service}, nil
 		},
 	})

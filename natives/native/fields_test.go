@@ -36,7 +36,8 @@ func TestComplete(t *testing.T) {
 		{"another entry", func(p native.Part) (native.Part, error) {
 			p.Items = append(p.Items, reconcile.Item{Key: "b"})
 			return p, nil
-		}, "error UNREACHABLE north: completing it changed which entries it has, which is a mistake of the integration", "completing it"},
+		}, "error UNREACHABLE north: completing it changed which entries it has, which is a mistake of the integration",
+			"completing it"},
 		{"another target", func(p native.Part) (native.Part, error) {
 			p.Shard, p.Caller, p.Target, p.Skip = "south", "south", "south", "no"
 			return p, nil
@@ -56,7 +57,8 @@ func TestComplete(t *testing.T) {
 					return current(ctx, env, p)
 				}
 			}}
-			s.put("a", reconcile.Thing{Body: "Atlas, second edition", Mark: reconcile.Mark{Integration: "books", Caller: "north"}})
+			s.put("a", reconcile.Thing{Body: "Atlas, second edition",
+				Mark: reconcile.Mark{Integration: "books", Caller: "north"}})
 			said, err := s.run(t, "", `{"north": {"a": "Atlas"}}`, true, nil)
 			if said != c.want || (err == nil) != (c.error == "") || err != nil && !strings.Contains(err.Error(), c.error) {
 				t.Errorf("got %q, %v; want %q, %q", said, err, c.want, c.error)
@@ -71,7 +73,8 @@ func TestSettle(t *testing.T) {
 	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
 	s.put("north-old", bookOf("north"))
 	s.with = func(i *native.Recipe) {
-		i.Settle = func(_ context.Context, _ integration.Environment, p native.Part, done []reconcile.Step) map[reconcile.Key]error {
+		i.Settle = func(_ context.Context, _ integration.Environment, p native.Part,
+			done []reconcile.Step) map[reconcile.Key]error {
 			if _, isThere := s.things["north-old"]; !isThere || p.Shard != "north" || len(done) != 2 {
 				t.Errorf("called for %q with %d steps, when %v is there", p.Shard, len(done), s.things)
 			}
@@ -79,9 +82,10 @@ func TestSettle(t *testing.T) {
 		}
 	}
 	var deeds []string
-	_, err := s.runWith(t, `{"north": {"a": "Atlas", "b": "Bible"}}`, nil, integration.Actors{Did: func(d integration.Deed) {
-		deeds = append(deeds, strings.TrimSpace(d.Action+" "+d.Key+" "+d.Status+" "+d.Error))
-	}})
+	_, err := s.runWith(t, `{"north": {"a": "Atlas", "b": "Bible"}}`, nil,
+		integration.Actors{Did: func(d integration.Deed) {
+			deeds = append(deeds, strings.TrimSpace(d.Action+" "+d.Key+" "+d.Status+" "+d.Error))
+		}})
 	slices.Sort(deeds)
 	want := []string{"create a done", "create a failed the pages are loose", "create b done", "delete north-old done"}
 	if err == nil || err.Error() != "north: a: create: the pages are loose" || !slices.Equal(deeds, want) {
@@ -104,7 +108,8 @@ func TestKeptThings(t *testing.T) {
 	}
 	for _, isDry := range []bool{true, false} {
 		said, err := s.run(t, "", `{"north": {"north-2": "Bible"}}`, isDry, nil)
-		if !strings.Contains(said, "note KEPT north-1: no entry names it, and it is kept: it belongs to a reader") || strings.Contains(said, "delete") || err != nil {
+		if !strings.Contains(said, "note KEPT north-1: no entry names it, and it is kept: it belongs to a reader") ||
+			strings.Contains(said, "delete") || err != nil {
 			t.Errorf("got %q, %v", said, err)
 		}
 	}
@@ -131,7 +136,9 @@ func TestLimits(t *testing.T) {
 			for _, k := range []reconcile.Key{"north-1", "north-2", "north-3", "a"} {
 				s.put(k, bookOf("north"))
 			}
-			said, err := s.run(t, "", `{"north": {"a": "Atlas"}}`, true, func(e *integration.Environment) { e.Settings.Deletes.Floor = c.floor })
+			said, err := s.run(t, "", `{"north": {"a": "Atlas"}}`, true, func(e *integration.Environment) {
+				e.Settings.Deletes.Floor = c.floor
+			})
 			if strings.Count(said, "delete ") != c.want || strings.Contains(said, "TOO_MANY") != (c.want == 0) || err != nil {
 				t.Errorf("got %q, %v", said, err)
 			}
@@ -142,7 +149,8 @@ func TestLimits(t *testing.T) {
 // A target that base knows may be asked, also if no part of base is at it. One that head knows may
 // not.
 func TestKnownTargets(t *testing.T) {
-	for name, want := range map[string]string{"base": "create n", "head": "note NEW_TARGET new: 1 entries are not compared"} {
+	for name, want := range map[string]string{"base": "create n",
+		"head": "note NEW_TARGET new: 1 entries are not compared"} {
 		s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
 		s.desire = func(d *native.Desired) {
 			isHead := slices.ContainsFunc(d.Parts, func(p native.Part) bool { return p.Shard == "new" })
@@ -166,11 +174,12 @@ func TestLast(t *testing.T) {
 			d.Parts[i].Last = d.Parts[i].Shard == "itself"
 		}
 	}
-	_, err := s.runWith(t, `{"a": {"a": "A"}, "itself": {"i": "I"}, "z": {"b": "B", "z": "Z"}}`, nil, integration.Actors{Did: func(d integration.Deed) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		order = append(order, d.Key)
-	}})
+	_, err := s.runWith(t, `{"a": {"a": "A"}, "itself": {"i": "I"}, "z": {"b": "B", "z": "Z"}}`, nil,
+		integration.Actors{Did: func(d integration.Deed) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			order = append(order, d.Key)
+		}})
 	if err == nil || len(order) != 4 || order[3] != "i" {
 		t.Errorf("got %v in the order %q", err, order)
 	}

@@ -13,7 +13,8 @@ import (
 // entries is old wherever they stand.
 func TestOldFindings(t *testing.T) {
 	at := func(file, pointer string, keys ...reconcile.Key) reconcile.Finding {
-		return reconcile.Finding{Finding: plan.Finding{Code: "X", Severity: plan.SeverityError, Message: "wrong", Place: plan.Place{File: file, Pointer: pointer}}, Keys: keys}
+		return reconcile.Finding{Finding: plan.Finding{Code: "X", Severity: plan.SeverityError, Message: "wrong",
+			Place: plan.Place{File: file, Pointer: pointer}}, Keys: keys}
 	}
 	for _, tt := range []struct {
 		name       string
@@ -25,9 +26,11 @@ func TestOldFindings(t *testing.T) {
 		{"twice in the file", []reconcile.Finding{at("/a", "/0")}, []reconcile.Finding{at("/a", "/1"), at("/a", "/0")}, 1},
 		{"in another file, too", []reconcile.Finding{at("/a", "/0")}, []reconcile.Finding{at("/a", "/0"), at("/b", "/0")}, 1},
 		{"in another file alone", []reconcile.Finding{at("/a", "/0")}, []reconcile.Finding{at("/b", "/0")}, 1},
-		{"said twice at a place", []reconcile.Finding{at("/a", "/0"), at("/a", "/0")}, []reconcile.Finding{at("/a", "/0"), at("/a", "/0"), at("/a", "/1")}, 1},
+		{"said twice at a place", []reconcile.Finding{at("/a", "/0"), at("/a", "/0")},
+			[]reconcile.Finding{at("/a", "/0"), at("/a", "/0"), at("/a", "/1")}, 1},
 		{"about an entry that moved", []reconcile.Finding{at("/a", "/0", "k")}, []reconcile.Finding{at("/b", "/7", "k")}, 0},
-		{"about two entries", []reconcile.Finding{at("/a", "/0", "k")}, []reconcile.Finding{at("/a", "/0", "k"), at("/a", "/0", "l")}, 1},
+		{"about two entries", []reconcile.Finding{at("/a", "/0", "k")},
+			[]reconcile.Finding{at("/a", "/0", "k"), at("/a", "/0", "l")}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &work{told: map[string]bool{}, noted: map[string]bool{}, old: map[string]int{}, hasBase: true}

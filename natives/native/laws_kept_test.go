@@ -85,7 +85,8 @@ func TestLeftStaysUntilAsked(t *testing.T) {
 			d.Left = func(was native.Part) (native.Part, error) { return native.Part{Target: was.Shard}, nil }
 		}
 		run := func() string {
-			said, err := r.shelf.runWith(t, r.json(t), func(e *integration.Environment) { wide(e); e.State = remembered }, integration.Actors{State: remembered})
+			said, err := r.shelf.runWith(t, r.json(t), func(e *integration.Environment) { wide(e); e.State = remembered },
+				integration.Actors{State: remembered})
 			if err != nil {
 				t.Fatalf("world %d: %v", seed, err)
 			}
@@ -200,14 +201,16 @@ func meet(t *testing.T, seed uint64, next func() *paper) (part string) {
 				}
 				return out, nil
 			}
-			i.Doer = func(_ context.Context, _ integration.Environment, _ integration.Actors, p native.Part) (reconcile.Doer, error) {
+			i.Doer = func(_ context.Context, _ integration.Environment, _ integration.Actors,
+				p native.Part) (reconcile.Doer, error) {
 				return visitor{c, run, p.Shard}, nil
 			}
 		}}
 		running.Go(func() {
 			time.Sleep(start)
 			// It fails if another run is faster, or writes for too long.
-			_, _ = s.runWith(t, data, func(e *integration.Environment) { wide(e); e.Shard, e.State = shard, store }, integration.Actors{State: store})
+			_, _ = s.runWith(t, data, func(e *integration.Environment) { wide(e); e.Shard, e.State = shard, store },
+				integration.Actors{State: store})
 		})
 	}
 	running.Wait()

@@ -27,7 +27,8 @@ type random struct {
 }
 
 func newRandom(seed uint64) *random {
-	r := &random{rand.New(rand.NewPCG(seed, 1)), map[string]map[string]string{}, &shelf{things: map[reconcile.Key]reconcile.Thing{}}}
+	r := &random{rand.New(rand.NewPCG(seed, 1)), map[string]map[string]string{},
+		&shelf{things: map[reconcile.Key]reconcile.Thing{}}}
 	for i := range 1 + r.IntN(4) {
 		shard := fmt.Sprintf("s%d", i)
 		r.data[shard] = map[string]string{}
@@ -105,19 +106,27 @@ func TestLaws(t *testing.T) {
 			shards = append(shards, r.effects(t, "", func(e *integration.Environment) { wide(e); e.Shard = shard })...)
 		}
 		for i := range 3 {
-			static = append(static, r.effects(t, "", func(e *integration.Environment) { wide(e); e.Static = plan.Fraction{Part: i + 1, Of: 3} })...)
+			static = append(static, r.effects(t, "", func(e *integration.Environment) {
+				wide(e)
+				e.Static = plan.Fraction{Part: i + 1, Of: 3}
+			})...)
 		}
 		slices.Sort(shards)
 		slices.Sort(static)
-		hasEmpty := slices.ContainsFunc(slices.Collect(maps.Values(r.data)), func(m map[string]string) bool { return len(m) == 0 })
+		hasEmpty := slices.ContainsFunc(slices.Collect(maps.Values(r.data)), func(m map[string]string) bool {
+			return len(m) == 0
+		})
 		if !slices.Equal(whole, shards) {
 			t.Fatalf("world %d: the shards do %q, the whole %q", seed, shards, whole)
 		}
 		// A static shard in which nothing is desired deletes nothing, so it may do less.
-		if left := slices.DeleteFunc(slices.Clone(static), func(e string) bool { return slices.Contains(whole, e) }); len(left) > 0 {
+		if left := slices.DeleteFunc(slices.Clone(static), func(e string) bool {
+			return slices.Contains(whole, e)
+		}); len(left) > 0 {
 			t.Fatalf("world %d: only static shards do %q", seed, left)
 		}
-		if missing := missing(whole, static); len(missing) > 0 && !hasEmpty && slices.ContainsFunc(missing, func(e string) bool { return !strings.HasPrefix(e, "delete ") }) {
+		if missing := missing(whole, static); len(missing) > 0 && !hasEmpty &&
+			slices.ContainsFunc(missing, func(e string) bool { return !strings.HasPrefix(e, "delete ") }) {
 			t.Fatalf("world %d: static shards do not %q", seed, missing)
 		}
 		before := maps.Clone(r.shelf.things)
@@ -220,7 +229,8 @@ func TestUnreadableData(t *testing.T) {
 	}
 	// Without base nobody knows which targets may be asked.
 	said, err = s.run(t, "", `{"north":{"a":"x"}}`, true, func(e *integration.Environment) { e.Base = broken })
-	if err != nil || !strings.Contains(said, "warning BASE_UNREADABLE") || !strings.Contains(said, "note NEW_TARGET") || strings.Contains(said, "create") {
+	if err != nil || !strings.Contains(said, "warning BASE_UNREADABLE") || !strings.Contains(said, "note NEW_TARGET") ||
+		strings.Contains(said, "create") {
 		t.Errorf("base: got %q, %v", said, err)
 	}
 }

@@ -60,7 +60,9 @@ func (w *work) leaseOf(p Part) string {
 
 // hasWork reports whether a plan writes to the system or forgets something.
 func hasWork(p *reconcile.Plan) bool {
-	return slices.ContainsFunc(p.Steps, func(s reconcile.Step) bool { return s.Action.Writes() || s.Action == reconcile.Forget })
+	return slices.ContainsFunc(p.Steps, func(s reconcile.Step) bool {
+		return s.Action.Writes() || s.Action == reconcile.Forget
+	})
 }
 
 // errBusy says that another run holds a lease.
@@ -71,7 +73,9 @@ var errBusy = reconcile.Transient(errors.New("another run writes to it; the next
 func (w *work) executeGroup(ctx context.Context, g *group, act integration.Actors, workers int) []error {
 	var out []error
 	do := func(ctx context.Context) error {
-		out = each(ctx, len(g.units), workers, func(ctx context.Context, i, workers int) error { return w.execute(ctx, g.units[i], act, workers) })
+		out = each(ctx, len(g.units), workers, func(ctx context.Context, i, workers int) error {
+			return w.execute(ctx, g.units[i], act, workers)
+		})
 		return nil
 	}
 	needs := func(u *unit) bool { return u.plan != nil && hasWork(u.plan) }
@@ -83,16 +87,17 @@ func (w *work) executeGroup(ctx context.Context, g *group, act integration.Actor
 	defer giveUp(nil)
 	patience := time.AfterFunc(cmp.Or(w.env.Wait, leaseWait), func() { giveUp(errBusy) })
 	defer patience.Stop()
-	err := lease.Hold(waiting, act.State, []lease.Limit{{Key: g.lease, Max: 1, TTL: leaseTTL}}, func(ctx context.Context) error {
-		if !patience.Stop() {
-			return errBusy
-		}
-		_ = do(ctx) // it returns no error
-		if cause := context.Cause(ctx); errors.Is(cause, lease.ErrLost) {
-			return cause
-		}
-		return nil
-	})
+	err := lease.Hold(waiting, act.State, []lease.Limit{{Key: g.lease, Max: 1, TTL: leaseTTL}},
+		func(ctx context.Context) error {
+			if !patience.Stop() {
+				return errBusy
+			}
+			_ = do(ctx) // it returns no error
+			if cause := context.Cause(ctx); errors.Is(cause, lease.ErrLost) {
+				return cause
+			}
+			return nil
+		})
 	if err == nil {
 		return out
 	}

@@ -43,11 +43,14 @@ func TestLeases(t *testing.T) {
 		error  string // of the second run
 	}{
 		{"the same part", "", func(e *integration.Environment) { e.Wait = 10 * time.Minute }, `{"north": {"b": "B"}}`, 1, ""},
-		{"the same part, and no patience", "", nil, `{"north": {"b": "B"}}`, 1, "north: another run writes to it; the next run goes on"},
-		{"the same part in a shard", "", func(e *integration.Environment) { e.Shard, e.Wait = "north", 10*time.Minute }, `{"north": {"b": "B"}, "south": {"c": "C"}}`, 1, ""},
+		{"the same part, and no patience", "", nil, `{"north": {"b": "B"}}`, 1,
+			"north: another run writes to it; the next run goes on"},
+		{"the same part in a shard", "", func(e *integration.Environment) { e.Shard, e.Wait = "north", 10*time.Minute },
+			`{"north": {"b": "B"}, "south": {"c": "C"}}`, 1, ""},
 		{"another part", "", nil, `{"south": {"c": "C"}}`, 2, ""},
 		{"another part under the same lease", "cluster", nil, `{"south": {"c": "C"}}`, 1, "south: another run writes to it"},
-		{"a static shard beside the whole", "", func(e *integration.Environment) { e.Static = plan.Fraction{Part: 1, Of: 2} }, `{"north": {"1": "B", "2": "B", "3": "B", "4": "B"}}`, 3, ""},
+		{"a static shard beside the whole", "", func(e *integration.Environment) { e.Static = plan.Fraction{Part: 1, Of: 2} },
+			`{"north": {"1": "B", "2": "B", "3": "B", "4": "B"}}`, 3, ""},
 		{"nothing to do", "", nil, `{"north": {"there": "Atlas"}}`, 1, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -82,7 +85,9 @@ func TestLeases(t *testing.T) {
 				if first != nil || s.most.Load() != c.most {
 					t.Errorf("%d wrote at once, want %d; the first run ended with %v", s.most.Load(), c.most, first)
 				}
-				if (err == nil) != (c.error == "") || err != nil && (!strings.Contains(err.Error(), c.error) || integration.ClassOfFailure(err) != integration.FailureTransient) {
+				if (err == nil) != (c.error == "") ||
+					err != nil &&
+						(!strings.Contains(err.Error(), c.error) || integration.ClassOfFailure(err) != integration.FailureTransient) {
 					t.Errorf("the second run ended with %v, want %q", err, c.error)
 				}
 			})
@@ -110,7 +115,8 @@ func TestLeaseOfSeveralParts(t *testing.T) {
 			t.Errorf("%d wrote at once, %v", s.most.Load(), err)
 		}
 		_, err = s.runWith(t, `{"north": {"b": "B"}}`, nil, integration.Actors{State: noLeases{remembered}})
-		if err == nil || !strings.Contains(err.Error(), "north: holding the lease of what is written: ") || len(s.things) != 2 {
+		if err == nil || !strings.Contains(err.Error(), "north: holding the lease of what is written: ") ||
+			len(s.things) != 2 {
 			t.Errorf("no lease can be had: got %v and %v", err, s.things)
 		}
 	})

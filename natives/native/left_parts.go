@@ -99,7 +99,8 @@ func (w *work) reportLeft(u *unit) {
 	case w.head.DeleteLeft:
 		f.Keys, f.Message = ownKeys(u), "the part left the data, and the data or the settings say that its things are deleted"
 	default:
-		f.Keys, f.Message = ownKeys(u), "the part left the data, and its things stay until the data or the settings say that they are deleted"
+		f.Keys, f.Message = ownKeys(u), "the part left the data, and its things stay until the data or the settings say "+
+			"that they are deleted"
 	}
 	if len(f.Keys) == 0 {
 		return

@@ -43,26 +43,43 @@ func TestPartsThatLeft(t *testing.T) {
 		isKnown  bool // the part is still remembered after another run
 		hasError bool
 	}{
-		{name: "it is told", data: rest, want: "warning " + told, things: []reconcile.Key{"north-1", "north-2", "south-1"}, isKnown: true},
-		{name: "it is told by what the state knows", data: rest, class: reconcile.Knowing, want: "warning " + told, things: []reconcile.Key{"north-1", "north-2", "south-1"}, isKnown: true},
+		{name: "it is told", data: rest, want: "warning " + told, things: []reconcile.Key{"north-1", "north-2", "south-1"},
+			isKnown: true},
+		{name: "it is told by what the state knows", data: rest, class: reconcile.Knowing, want: "warning " + told,
+			things: []reconcile.Key{"north-1", "north-2", "south-1"}, isKnown: true},
 		{name: "it is deleted", data: rest, delete: true, things: []reconcile.Key{"south-1"},
 			want: "warning LEFT_BEHIND north-1, north-2: north: the part left the data, and the data or the settings say that its things are deleted"},
-		{name: "it is deleted by what the state knows", data: rest, delete: true, class: reconcile.Knowing, things: []reconcile.Key{"south-1"},
-			want: "warning LEFT_BEHIND north-1, north-2: north: the part left the data, and the data or the settings say that its things are deleted"},
-		{name: "too much to delete", data: rest, delete: true, change: func(e *integration.Environment) { zero := 0; e.Settings.Deletes.Floor = &zero },
-			want: "error TOO_MANY_DELETES north-1, north-2: ", things: []reconcile.Key{"north-1", "north-2", "south-1"}, isKnown: true},
-		{name: "nothing else is desired", data: `{"south": {"south-1": "!"}}`, delete: true, want: "error EMPTY_DESIRED north-1, north-2: ", things: []reconcile.Key{"north-1", "north-2"}, isKnown: true},
-		{name: "the data are empty", data: `{}`, delete: true, want: "error EMPTY_DESIRED north-1, north-2: ", things: []reconcile.Key{"north-1", "north-2", "south-1"}, isKnown: true},
-		{name: "the target left as well", data: rest, left: errors.New("the cluster is gone"), isKnown: true, things: []reconcile.Key{"north-1", "north-2", "south-1"},
-			want: "warning LEFT_BEHIND north-1, north-2: north: the part left the data, and nobody can look at what was made for it: the cluster is gone"},
-		{name: "the target does not answer", data: rest, broken: "north", isKnown: true, things: []reconcile.Key{"north-1", "north-2", "south-1"},
-			want: "warning LEFT_BEHIND north-1, north-2: north: the part left the data, and nobody can look at what was made for it: nobody answers"},
-		{name: "the target does not answer, and it must go", data: rest, broken: "north", delete: true, hasError: true, isKnown: true, things: []reconcile.Key{"north-1", "north-2", "south-1"},
+		{name: "it is deleted by what the state knows", data: rest, delete: true, class: reconcile.Knowing,
+			things: []reconcile.Key{"south-1"},
+			want:   "warning LEFT_BEHIND north-1, north-2: north: the part left the data, and the data or the settings say that its things are deleted"},
+		{name: "too much to delete", data: rest, delete: true, change: func(e *integration.Environment) {
+			zero := 0
+			e.Settings.Deletes.Floor = &zero
+		},
+			want: "error TOO_MANY_DELETES north-1, north-2: ", things: []reconcile.Key{"north-1", "north-2", "south-1"},
+			isKnown: true},
+		{name: "nothing else is desired", data: `{"south": {"south-1": "!"}}`, delete: true,
+			want: "error EMPTY_DESIRED north-1, north-2: ", things: []reconcile.Key{"north-1", "north-2"}, isKnown: true},
+		{name: "the data are empty", data: `{}`, delete: true, want: "error EMPTY_DESIRED north-1, north-2: ",
+			things: []reconcile.Key{"north-1", "north-2", "south-1"}, isKnown: true},
+		{name: "the target left as well", data: rest, left: errors.New("the cluster is gone"), isKnown: true,
+			things: []reconcile.Key{"north-1", "north-2", "south-1"},
+			want:   "warning LEFT_BEHIND north-1, north-2: north: the part left the data, and nobody can look at what was made for it: the cluster is gone"},
+		{name: "the target does not answer", data: rest, broken: "north", isKnown: true,
+			things: []reconcile.Key{"north-1", "north-2", "south-1"},
+			want:   "warning LEFT_BEHIND north-1, north-2: north: the part left the data, and nobody can look at what was made for it: nobody answers"},
+		{name: "the target does not answer, and it must go", data: rest, broken: "north", delete: true, hasError: true,
+			isKnown: true, things: []reconcile.Key{"north-1", "north-2", "south-1"},
 			want: "error UNREACHABLE north: nobody answers"},
 		{name: "it is back", data: whole, want: "", isKnown: true, things: []reconcile.Key{"north-1", "north-2", "south-1"}},
-		{name: "another shard runs", data: rest, change: func(e *integration.Environment) { e.Shard = "south" }, want: "", isKnown: true, things: []reconcile.Key{"north-1", "north-2", "south-1"}},
-		{name: "its shard runs", data: rest, change: func(e *integration.Environment) { e.Shard = "north" }, want: "warning " + told, isKnown: true, things: []reconcile.Key{"north-1", "north-2", "south-1"}},
-		{name: "somebody adopts", data: rest, delete: true, change: func(e *integration.Environment) { e.Approve.Adopt = true }, isKnown: true, things: []reconcile.Key{"north-1", "north-2", "south-1"}, want: ""},
+		{name: "another shard runs", data: rest, change: func(e *integration.Environment) { e.Shard = "south" }, want: "",
+			isKnown: true, things: []reconcile.Key{"north-1", "north-2", "south-1"}},
+		{name: "its shard runs", data: rest, change: func(e *integration.Environment) {
+			e.Shard = "north"
+		}, want: "warning " + told, isKnown: true, things: []reconcile.Key{"north-1", "north-2", "south-1"}},
+		{name: "somebody adopts", data: rest, delete: true, change: func(e *integration.Environment) {
+			e.Approve.Adopt = true
+		}, isKnown: true, things: []reconcile.Key{"north-1", "north-2", "south-1"}, want: ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			remembered := openState(t)
@@ -121,7 +138,8 @@ func TestPartsThatLeftInterrupted(t *testing.T) {
 		d.Left = func(native.Part) (native.Part, error) { return native.Part{}, errors.New("the cluster is gone") }
 	}
 	use := func(e *integration.Environment) { e.State = remembered }
-	if _, err := s.runWith(t, `{"north": {"a": "A"}, "south": {"c": "C"}}`, use, integration.Actors{State: &dying{Store: remembered}}); err == nil {
+	if _, err := s.runWith(t, `{"north": {"a": "A"}, "south": {"c": "C"}}`, use,
+		integration.Actors{State: &dying{Store: remembered}}); err == nil {
 		t.Error("the state died, and the run passed")
 	}
 	if len(s.things) == 0 {
@@ -162,7 +180,8 @@ func TestPartsOfTheState(t *testing.T) {
 		d.Left = func(was native.Part) (native.Part, error) { return native.Part{Target: was.Shard}, nil }
 	}
 	use := func(e *integration.Environment) { e.State = remembered }
-	if _, err := s.runWith(t, `{"north": {"a": "A"}, "south": {}}`, use, integration.Actors{State: remembered}); err != nil {
+	if _, err := s.runWith(t, `{"north": {"a": "A"}, "south": {}}`, use,
+		integration.Actors{State: remembered}); err != nil {
 		t.Fatal(err)
 	}
 	said, err := s.run(t, `{"south": {"c": "C"}}`, `{"south": {"c": "C"}}`, true, use)

@@ -23,7 +23,9 @@ func TestDamagedMemory(t *testing.T) {
 		}
 		s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
 		run := func(data string) error {
-			_, err := s.runWith(t, data, func(e *integration.Environment) { e.State = remembered }, integration.Actors{State: remembered})
+			_, err := s.runWith(t, data, func(e *integration.Environment) {
+				e.State = remembered
+			}, integration.Actors{State: remembered})
 			return err
 		}
 		if err := run(`{"north": {"a": "Atlas"}}`); err != nil {
@@ -37,7 +39,8 @@ func TestDamagedMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		writes := s.writes
-		if err := run(`{"north": {"b": "Bible"}}`); err == nil || !strings.HasSuffix(err.Error(), "reading the state: "+list[0].Key+": "+c.why) || s.writes != writes {
+		if err := run(`{"north": {"b": "Bible"}}`); err == nil ||
+			!strings.HasSuffix(err.Error(), "reading the state: "+list[0].Key+": "+c.why) || s.writes != writes {
 			t.Errorf("%s: got %v, and %d writes", name, err, s.writes-writes)
 		}
 	}

@@ -49,7 +49,8 @@ type Recipe struct {
 	// Prepare does what must be done before the first step of a part, such as to stop processes
 	// that would get in the way of new ones, and returns the errors of steps that must not be
 	// done. If it is nil, nothing is prepared.
-	Prepare func(ctx context.Context, env integration.Environment, act integration.Actors, part Part, plan *reconcile.Plan) map[reconcile.Key]error
+	Prepare func(ctx context.Context, env integration.Environment, act integration.Actors, part Part,
+		plan *reconcile.Plan) map[reconcile.Key]error
 	// Settle waits until what was written works, and returns the errors of those that do not. It
 	// is called after each wave with the steps of the wave that succeeded, so before what needs
 	// them is written and before anything is deleted. Deletions are not waited for. If it is
@@ -59,7 +60,8 @@ type Recipe struct {
 	// nil if somebody asks for the status. A run describes everything that it looked at, so it best
 	// reads no more than what may have changed since the last status, which is the zero value if
 	// there is none. If Describe is nil, nobody tells.
-	Describe func(ctx context.Context, env integration.Environment, part Part, step reconcile.Step, result *reconcile.Result, last integration.Status) integration.Status
+	Describe func(ctx context.Context, env integration.Environment, part Part, step reconcile.Step,
+		result *reconcile.Result, last integration.Status) integration.Status
 	// Check returns what the data of both sides say about a change, beside the mistakes of
 	// entries. It asks no system, and is called in the dry run of a change alone. If it is nil,
 	// they say nothing more.
@@ -69,7 +71,8 @@ type Recipe struct {
 	Hidden func(ctx context.Context, query integration.QueryFunc, files []string) (map[string][]string, error)
 	// UsesHosts returns the hosts that the data and the settings name; see [integration.HostUser]. If it is
 	// nil, none are told.
-	UsesHosts func(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]integration.HostUse, error)
+	UsesHosts func(ctx context.Context, query integration.QueryFunc,
+		it settings.Integration) ([]integration.HostUse, error)
 	// Limits are those of deletions where the settings say nothing; nil is
 	// [reconcile.DefaultLimits].
 	Limits *reconcile.Limits
@@ -178,7 +181,8 @@ func (m made) Hidden(ctx context.Context, query integration.QueryFunc, files []s
 }
 
 // UsesHosts implements [integration.HostUser].
-func (m made) UsesHosts(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]integration.HostUse, error) {
+func (m made) UsesHosts(ctx context.Context, query integration.QueryFunc,
+	it settings.Integration) ([]integration.HostUse, error) {
 	if m.Recipe.UsesHosts == nil {
 		return nil, nil
 	}

@@ -125,7 +125,8 @@ func (s *shelf) books() integration.Native {
 			if want.Body == is.Body {
 				return reconcile.Difference{}, nil
 			}
-			return reconcile.Difference{Changes: []reconcile.Change{{Path: "/", Old: fmt.Sprint(is.Body), New: fmt.Sprint(want.Body)}}}, nil
+			return reconcile.Difference{Changes: []reconcile.Change{{Path: "/", Old: fmt.Sprint(is.Body),
+				New: fmt.Sprint(want.Body)}}}, nil
 		},
 		Doer: func(context.Context, integration.Environment, integration.Actors, native.Part) (reconcile.Doer, error) {
 			return s, nil
@@ -143,24 +144,29 @@ func answer(data string) integration.QueryFunc {
 }
 
 // run makes a dry run, or a run, and returns what it said: effects, findings and the log.
-func (s *shelf) run(t *testing.T, base, head string, isDry bool, change func(*integration.Environment)) (string, error) {
+func (s *shelf) run(t *testing.T, base, head string, isDry bool,
+	change func(*integration.Environment)) (string, error) {
 	t.Helper()
 	return s.call(t, base, head, isDry, change, integration.Actors{})
 }
 
 // runWith makes a run with these actors.
-func (s *shelf) runWith(t *testing.T, head string, change func(*integration.Environment), act integration.Actors) (string, error) {
+func (s *shelf) runWith(t *testing.T, head string, change func(*integration.Environment),
+	act integration.Actors) (string, error) {
 	t.Helper()
 	return s.call(t, "", head, false, change, act)
 }
 
-func (s *shelf) call(t *testing.T, base, head string, isDry bool, change func(*integration.Environment), act integration.Actors) (string, error) {
+func (s *shelf) call(t *testing.T, base, head string, isDry bool, change func(*integration.Environment),
+	act integration.Actors) (string, error) {
 	t.Helper()
 	var log bytes.Buffer
 	var mu sync.Mutex
 	var said []string
 	env := integration.Environment{
-		Integration: "books", Query: answer(head), Now: func() time.Time { return time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC) }, Log: &log, Workers: 4,
+		Integration: "books", Query: answer(head), Now: func() time.Time {
+			return time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+		}, Log: &log, Workers: 4,
 		Report: func(f integration.Remark) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -193,7 +199,8 @@ func (s *shelf) call(t *testing.T, base, head string, isDry bool, change func(*i
 
 // A dry run says what the run does, and writes nothing.
 func TestDryRunAndRun(t *testing.T) {
-	s := &shelf{things: map[reconcile.Key]reconcile.Thing{"b": {Key: "b", Body: "old", Mark: reconcile.Mark{Integration: "books", Caller: "north"}}}}
+	s := &shelf{things: map[reconcile.Key]reconcile.Thing{"b": {Key: "b", Body: "old",
+		Mark: reconcile.Mark{Integration: "books", Caller: "north"}}}}
 	const data = `{"north": {"a": "Atlas", "b": "Bible"}, "south": {"c": "Comic"}}`
 	said, err := s.run(t, "", data, true, nil)
 	if want := "create a\nchange b\ncreate c"; sorted(said) != want || err != nil || s.writes != 0 {
@@ -270,12 +277,17 @@ func TestGateOverParts(t *testing.T) {
 	}
 	_, digest, _ := strings.Cut(said, "--confirm-deletions ")
 	digest, _, _ = strings.Cut(digest, "\n")
-	said, err = s.run(t, "", string(raw), true, func(e *integration.Environment) { e.Approve.Deletions = []string{digest} })
+	said, err = s.run(t, "", string(raw), true, func(e *integration.Environment) {
+		e.Approve.Deletions = []string{digest}
+	})
 	if err != nil || strings.Contains(said, "TOO_MANY") || strings.Count(said, "delete s") != 18 {
 		t.Errorf("confirmed %q: got %q, %v", digest, said, err)
 	}
 	// One shard at a time the floor allows it.
-	said, err = s.run(t, "", string(raw), true, func(e *integration.Environment) { e.Shard, e.Static = "s2", plan.Fraction{} })
+	said, err = s.run(t, "", string(raw), true, func(e *integration.Environment) {
+		e.Shard, e.Static = "s2",
+			plan.Fraction{}
+	})
 	if err != nil || strings.Count(said, "delete s2") != 3 {
 		t.Errorf("got %q, %v", said, err)
 	}
@@ -285,7 +297,8 @@ func TestGateOverParts(t *testing.T) {
 func TestWorstClass(t *testing.T) {
 	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}, broken: "north", failing: "c"}
 	_, err := s.run(t, "", `{"north": {"a": "Atlas"}, "south": {"c": "Comic"}}`, false, nil)
-	if got := err.Error(); integration.ClassOfFailure(err) != "task" || strings.Count(got, "north: ") != 1 || !strings.Contains(got, "south: c: create: no room") {
+	if got := err.Error(); integration.ClassOfFailure(err) != "task" || strings.Count(got, "north: ") != 1 ||
+		!strings.Contains(got, "south: c: create: no room") {
 		t.Errorf("got class %q of %v", integration.ClassOfFailure(err), err)
 	}
 }
@@ -300,7 +313,8 @@ func TestOldMistakes(t *testing.T) {
 	head := `{"north": {` + strings.Join(entries, ",") + `, "new": "?"}}`
 	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
 	said, err := s.run(t, base, head, true, nil)
-	if err != nil || strings.Count(said, "old VAL_TYPE") != len(entries) || !strings.Contains(said, "error VAL_TYPE new: ?") || strings.Contains(said, "create") {
+	if err != nil || strings.Count(said, "old VAL_TYPE") != len(entries) ||
+		!strings.Contains(said, "error VAL_TYPE new: ?") || strings.Contains(said, "create") {
 		t.Errorf("got %d bytes, %v", len(said), err)
 	}
 }

@@ -35,39 +35,43 @@ func TestOrderInBody(t *testing.T) {
 		part func(materials []string) native.Part
 		want plan.Code
 	}{
-		"body":   {func(l []string) native.Part { return native.Part{Items: []reconcile.Item{{Key: "k", Body: l}}} }, plan.CodeShardsDiffer},
+		"body": {func(l []string) native.Part { return native.Part{Items: []reconcile.Item{{Key: "k", Body: l}}} },
+			plan.CodeShardsDiffer},
 		"target": {func(l []string) native.Part { return native.Part{Target: l} }, plan.CodeShardsDiffer},
 		"no order": {func(l []string) native.Part {
 			slices.Sort(l)
 			return native.Part{Target: l}
 		}, plan.CodeSameState},
 	} {
-		n := native.Make(native.Recipe{Name: "supplier-orders", Desired: func(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
-			raw, err := query(ctx, `{ products { name materials } }`, nil)
-			if err != nil {
-				return native.Desired{}, err
-			}
-			var answer struct {
-				Products []struct {
-					Name      string
-					Materials []string
+		n := native.Make(native.Recipe{Name: "supplier-orders",
+			Desired: func(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
+				raw, err := query(ctx, `{ products { name materials } }`, nil)
+				if err != nil {
+					return native.Desired{}, err
 				}
-			}
-			err = json.Unmarshal(raw, &answer)
-			var out native.Desired
-			for _, p := range answer.Products {
-				part := c.part(p.Materials)
-				part.Shard = p.Name
-				out.Parts = append(out.Parts, part)
-			}
-			return out, err
-		}})
-		p, err := planner.Make(t.Context(), planner.Input{Base: base, Head: head, Settings: rules, Natives: []integration.DryRunner{n}})
+				var answer struct {
+					Products []struct {
+						Name      string
+						Materials []string
+					}
+				}
+				err = json.Unmarshal(raw, &answer)
+				var out native.Desired
+				for _, p := range answer.Products {
+					part := c.part(p.Materials)
+					part.Shard = p.Name
+					out.Parts = append(out.Parts, part)
+				}
+				return out, err
+			}})
+		p, err := planner.Make(t.Context(), planner.Input{Base: base, Head: head, Settings: rules,
+			Natives: []integration.DryRunner{n}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		d, _ := p.Decision("supplier-orders")
-		if d.Code != c.want || d.Code == plan.CodeShardsDiffer && (!strings.Contains(d.Reason, `"lamp"`) || len(d.Tasks) != 1) {
+		if d.Code != c.want ||
+			d.Code == plan.CodeShardsDiffer && (!strings.Contains(d.Reason, `"lamp"`) || len(d.Tasks) != 1) {
 			t.Errorf("%s: got %s: %s", name, d.Code, d.Reason)
 		}
 	}

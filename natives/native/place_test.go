@@ -27,7 +27,8 @@ func TestPlaceOfRemovedEntry(t *testing.T) {
 			var pointers []string
 			err = json.Unmarshal(raw, &pointers)
 			for _, pointer := range pointers {
-				p.Items = append(p.Items, reconcile.Item{Key: reconcile.Key("k" + pointer), Place: plan.Place{File: "/a.yml", Pointer: pointer}})
+				p.Items = append(p.Items, reconcile.Item{Key: reconcile.Key("k" + pointer),
+					Place: plan.Place{File: "/a.yml", Pointer: pointer}})
 			}
 			return native.Desired{Parts: []native.Part{p}}, err
 		},

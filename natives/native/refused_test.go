@@ -20,11 +20,13 @@ func TestRefusedDeletions(t *testing.T) {
 		}
 		var log bytes.Buffer
 		said, err := s.run(t, "", `{"north": {"new": "New"}}`, isDry, func(e *integration.Environment) { e.Log = &log })
-		if err != nil || !strings.Contains(said, "error TOO_MANY_DELETES north-0, north-1, north-2, north-3, north-4, and 3 more: ") {
+		if err != nil ||
+			!strings.Contains(said, "error TOO_MANY_DELETES north-0, north-1, north-2, north-3, north-4, and 3 more: ") {
 			t.Errorf("got %q, %v", said, err)
 		}
 		for i := range 8 {
-			if want := fmt.Sprintf("\nblocked north-%d: more deletions (8) than ", i); strings.Count(log.String(), want) != 1 || !strings.Contains(log.String(), ": confirm them with --confirm-deletions sha256:") {
+			if want := fmt.Sprintf("\nblocked north-%d: more deletions (8) than ", i); strings.Count(log.String(), want) != 1 ||
+				!strings.Contains(log.String(), ": confirm them with --confirm-deletions sha256:") {
 				t.Errorf("dry %v: the log has no %q:\n%s", isDry, want, &log)
 			}
 		}

@@ -18,10 +18,12 @@ func (w *work) reportFindings() {
 		w.find(reconcile.Finding{Finding: f})
 	}
 	if len(w.head.Parts) == 0 {
-		w.find(reconcile.Finding{Finding: plan.Finding{Code: codeEmpty, Severity: plan.SeverityError, Message: "the data name nothing to work on"}})
+		w.find(reconcile.Finding{Finding: plan.Finding{Code: codeEmpty, Severity: plan.SeverityError,
+			Message: "the data name nothing to work on"}})
 	}
 	if w.Unconditional {
-		w.find(reconcile.Finding{Finding: plan.Finding{Code: codeNoLock, Severity: plan.SeverityNote, Message: "the system has no conditional writes: what somebody else changes at the same moment may be overwritten"}})
+		w.find(reconcile.Finding{Finding: plan.Finding{Code: codeNoLock, Severity: plan.SeverityNote,
+			Message: "the system has no conditional writes: what somebody else changes at the same moment may be overwritten"}})
 	}
 	for _, u := range w.units {
 		if u.isLeft {
@@ -45,7 +47,8 @@ func (w *work) reportFindings() {
 				if u.isLeft && !w.head.DeleteLeft {
 					severity = plan.SeverityWarning
 				}
-				w.find(reconcile.Finding{Finding: plan.Finding{Code: reconcile.CodeIncomplete, Severity: severity, Message: inPart(u.part, "not everything could be read: "+err.Error())}})
+				w.find(reconcile.Finding{Finding: plan.Finding{Code: reconcile.CodeIncomplete, Severity: severity,
+					Message: inPart(u.part, "not everything could be read: "+err.Error())}})
 			}
 		default:
 			w.reportUnasked(u)
@@ -58,7 +61,8 @@ func (w *work) unreachable(u *unit) reconcile.Finding {
 	f := reconcile.Finding{Finding: plan.Finding{Code: codeTarget, Severity: plan.SeverityError, Message: u.err.Error()}}
 	if w.mayBeOffline() {
 		f.Severity = plan.SeverityWarning
-		f.Message = fmt.Sprintf("%d entries are checked by the data alone, and not compared with what is there: %v", len(u.part.Items), u.err)
+		f.Message = fmt.Sprintf("%d entries are checked by the data alone, and not compared with what is there: %v",
+			len(u.part.Items), u.err)
 	}
 	return f
 }
@@ -80,7 +84,8 @@ func (w *work) reportUnasked(u *unit) {
 	if u.isGone {
 		class = reconcile.Blind // nobody looks at this target any more
 	}
-	removed := reconcile.Make(reconcile.Input{Owner: w.owner(u.part), Class: class, Prune: w.Prune, Removed: u.removed, Compare: w.Compare})
+	removed := reconcile.Make(reconcile.Input{Owner: w.owner(u.part), Class: class, Prune: w.Prune, Removed: u.removed,
+		Compare: w.Compare})
 	for _, f := range append(w.offline(u.part), removed.Findings...) {
 		w.find(f)
 	}
@@ -88,7 +93,8 @@ func (w *work) reportUnasked(u *unit) {
 		return
 	}
 	f := reconcile.Finding{Finding: plan.Finding{Code: codeUntrusted, Severity: plan.SeverityNote}}
-	f.Message = fmt.Sprintf("%d entries are not compared with what is there: %v", len(u.part.Items)+len(u.removed), integration.ErrUntrusted)
+	f.Message = fmt.Sprintf("%d entries are not compared with what is there: %v", len(u.part.Items)+len(u.removed),
+		integration.ErrUntrusted)
 	if u.part.Skip != "" {
 		f.Code, f.Message = codeSkipped, fmt.Sprintf("%d entries are left out: %s", len(u.part.Items), u.part.Skip)
 	}
@@ -114,7 +120,8 @@ func partName(p Part) string {
 
 // effects are the kinds of effects by the actions that have them.
 var effects = map[reconcile.Action]plan.EffectKind{
-	reconcile.Create: plan.EffectCreate, reconcile.Undelete: plan.EffectCreate, reconcile.Update: plan.EffectChange, reconcile.Replace: plan.EffectDelete,
+	reconcile.Create: plan.EffectCreate, reconcile.Undelete: plan.EffectCreate, reconcile.Update: plan.EffectChange,
+	reconcile.Replace: plan.EffectDelete,
 	reconcile.AdoptIt: plan.EffectChange, reconcile.MarkIt: plan.EffectChange, reconcile.Remove: plan.EffectDelete,
 }
 
@@ -167,7 +174,8 @@ func describeCounts(counts map[reconcile.Action]int, errors, unlooked int) strin
 
 func (w *work) reportStep(u *unit, s reconcile.Step) {
 	if _, ok := effects[s.Action]; !ok {
-		isTold := w.told[identity(reconcile.Finding{Finding: plan.Finding{Code: s.Code, Severity: plan.SeverityError, Message: s.Reason}, Keys: []reconcile.Key{s.Key}})]
+		isTold := w.told[identity(reconcile.Finding{Finding: plan.Finding{Code: s.Code, Severity: plan.SeverityError,
+			Message: s.Reason}, Keys: []reconcile.Key{s.Key}})]
 		if s.Action == reconcile.Blocked && !isTold {
 			w.say(fmt.Sprintf("blocked %s: %s", s.Key, s.Reason))
 		}

@@ -106,7 +106,9 @@ func each(ctx context.Context, n, workers int, do func(ctx context.Context, i, w
 
 // plan reads all targets and makes the plans.
 func (w *work) plan(ctx context.Context) {
-	errs := each(ctx, len(w.units), w.env.Workers, func(ctx context.Context, i, _ int) error { return w.read(ctx, w.units[i]) })
+	errs := each(ctx, len(w.units), w.env.Workers, func(ctx context.Context, i, _ int) error {
+		return w.read(ctx, w.units[i])
+	})
 	for i, u := range w.units {
 		switch err := errs[i]; {
 		case err == nil && u.isAsked && u.lost == nil:
@@ -148,7 +150,8 @@ func (w *work) read(ctx context.Context, u *unit) (err error) {
 
 // remember begins the input of a unit with what is remembered of it.
 func (w *work) remember(ctx context.Context, u *unit) (err error) {
-	u.input = reconcile.Input{Owner: w.owner(u.part), Class: w.Class, Prune: w.Prune, Removed: u.removed, Compare: w.Compare, Gate: w.gateOf(u.part)}
+	u.input = reconcile.Input{Owner: w.owner(u.part), Class: w.Class, Prune: w.Prune, Removed: u.removed,
+		Compare: w.Compare, Gate: w.gateOf(u.part)}
 	if u.isLeft {
 		w.setLeft(u)
 	}

@@ -116,10 +116,12 @@ func (p Part) checkComparable() error {
 
 // state returns what a part contributes to the desired state.
 func (p Part) state() partState {
-	out := partState{Shard: p.Shard, Caller: p.Caller, At: p.At, Target: text(p.Target), Skip: p.Skip, Last: p.Last, Lease: p.Lease, Clear: p.Clear, Items: []itemState{}}
+	out := partState{Shard: p.Shard, Caller: p.Caller, At: p.At, Target: text(p.Target), Skip: p.Skip, Last: p.Last,
+		Lease: p.Lease, Clear: p.Clear, Items: []itemState{}}
 	for _, it := range p.Items {
 		needs, after := slices.Sorted(slices.Values(it.Needs)), slices.Sorted(slices.Values(it.After))
-		out.Items = append(out.Items, itemState{it.Key, text(it.Body), needs, after, it.Delete, it.Protected, it.Recover, it.Policy, it.Claim, it.Mistake})
+		out.Items = append(out.Items, itemState{it.Key, text(it.Body), needs, after, it.Delete, it.Protected, it.Recover,
+			it.Policy, it.Claim, it.Mistake})
 	}
 	slices.SortStableFunc(out.Items, func(a, b itemState) int { return cmp.Compare(a.Key, b.Key) })
 	return out

@@ -63,12 +63,14 @@ func unread(u *unit) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	return reconcile.Transient(fmt.Errorf("%d of %d things could not be read, such as %s", len(keys), len(u.plan.Steps), keys[0]))
+	return reconcile.Transient(fmt.Errorf("%d of %d things could not be read, such as %s", len(keys), len(u.plan.Steps),
+		keys[0]))
 }
 
 // describe returns how the things of a unit stand. The results are those of a run; nil outside
 // of one.
-func (w *work) describe(ctx context.Context, u *unit, done []reconcile.Result, was map[reconcile.Key]integration.Status) []integration.Status {
+func (w *work) describe(ctx context.Context, u *unit, done []reconcile.Result,
+	was map[reconcile.Key]integration.Status) []integration.Status {
 	var named []reconcile.Step
 	results := map[reconcile.Key]*reconcile.Result{}
 	for i := range done {

@@ -30,7 +30,10 @@ func (w *work) onlyTaken(u *unit) {
 	u.plan.Deletions.Keys, u.plan.Refused = nil, reconcile.Refusal{}
 	for _, t := range u.input.Current {
 		if _, isNamed := w.home[t.Key]; !isNamed && t.Mark.Integration == w.env.Integration && t.Mark.Version != "" {
-			u.plan.Findings = append(u.plan.Findings, reconcile.Finding{Finding: plan.Finding{Code: codeLeftByPeer, Severity: plan.SeverityNote, Message: "another version of the integration made it, and no entry names it: it stays as it is"}, Keys: []reconcile.Key{t.Key}})
+			u.plan.Findings = append(u.plan.Findings,
+				reconcile.Finding{Finding: plan.Finding{Code: codeLeftByPeer, Severity: plan.SeverityNote,
+					Message: "another version of the integration made it, and no entry names it: it stays as it is"},
+					Keys: []reconcile.Key{t.Key}})
 		}
 	}
 }

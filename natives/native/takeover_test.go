@@ -20,9 +20,11 @@ func TestTakeOverOfAnotherVersion(t *testing.T) {
 		return reconcile.Mark{Integration: "books", Version: "1.2.0", Caller: caller}
 	}
 	before := map[reconcile.Key]reconcile.Thing{
-		"same": {Body: "S", Mark: peers("upstream")}, "other": {Body: "old", Mark: peers("")}, "rival": {Body: "R", Mark: peers("south")},
-		"goes": {Body: "G", Mark: peers("upstream")}, "left": {Body: "L", Mark: peers("north")},
-		"own": {Body: "old", Mark: ours}, "over": {Body: "O", Mark: ours}, "free": {Body: "F"}, "foreign": {Body: "X", Mark: reconcile.Mark{Integration: "papers", Version: "1.2.0", Caller: "north"}},
+		"same": {Body: "S", Mark: peers("upstream")}, "other": {Body: "old", Mark: peers("")},
+		"rival": {Body: "R", Mark: peers("south")},
+		"goes":  {Body: "G", Mark: peers("upstream")}, "left": {Body: "L", Mark: peers("north")},
+		"own": {Body: "old", Mark: ours}, "over": {Body: "O", Mark: ours}, "free": {Body: "F"},
+		"foreign": {Body: "X", Mark: reconcile.Mark{Integration: "papers", Version: "1.2.0", Caller: "north"}},
 	}
 	for i := range 12 {
 		before[reconcile.Key(fmt.Sprintf("over-%d", i))] = reconcile.Thing{Body: "O", Mark: ours}
@@ -37,10 +39,13 @@ func TestTakeOverOfAnotherVersion(t *testing.T) {
 	}{
 		{"a usual run", false, []string{
 			`error NOT_ADOPTED same: it belongs to another version of the integration, "1.2.0", and its caller "upstream": take it over with reconciler take-over books`,
-			"error NOT_ADOPTED other", "error NOT_ADOPTED rival", "error NOT_ADOPTED goes", "error TOO_MANY_DELETES"}, []string{"left"},
+			"error NOT_ADOPTED other", "error NOT_ADOPTED rival", "error NOT_ADOPTED goes", "error TOO_MANY_DELETES"},
+			[]string{"left"},
 			[]string{"change own", "create fresh"}},
-		{"a take-over", true, []string{"error OWNED_BY_OTHER rival", "note LEFT_BY_PEER left: ", "warning  same: it is taken over from version"},
-			[]string{"note LEFT_BY_PEER goes", "note LEFT_BY_PEER foreign", "TOO_MANY", "EMPTY", "error DELETE"}, []string{"change goes", "change other", "change same"}},
+		{"a take-over", true, []string{"error OWNED_BY_OTHER rival", "note LEFT_BY_PEER left: ",
+			"warning  same: it is taken over from version"},
+			[]string{"note LEFT_BY_PEER goes", "note LEFT_BY_PEER foreign", "TOO_MANY", "EMPTY", "error DELETE"},
+			[]string{"change goes", "change other", "change same"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}

@@ -72,6 +72,8 @@ func (w *work) tryUnit(ctx context.Context, u *unit, workers int, tried, untried
 		}
 		s := steps[i]
 		s.Action, s.Code, s.Reason = reconcile.Blocked, codeTried, "the server refuses it: "+err.Error()
-		u.plan.Findings = append(u.plan.Findings, reconcile.Finding{Finding: plan.Finding{Code: codeTried, Severity: plan.SeverityError, Place: s.Place, Message: s.Reason}, Keys: []reconcile.Key{s.Key}, OfThing: true})
+		u.plan.Findings = append(u.plan.Findings,
+			reconcile.Finding{Finding: plan.Finding{Code: codeTried, Severity: plan.SeverityError, Place: s.Place,
+				Message: s.Reason}, Keys: []reconcile.Key{s.Key}, OfThing: true})
 	}
 }

@@ -26,7 +26,8 @@ func TestTry(t *testing.T) {
 	var tried []string
 	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
 	s.with = func(i *native.Recipe) {
-		i.Try = func(_ context.Context, _ integration.Environment, p native.Part, step reconcile.Step) ([]reconcile.Change, error) {
+		i.Try = func(_ context.Context, _ integration.Environment, p native.Part,
+			step reconcile.Step) ([]reconcile.Change, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			tried = append(tried, string(step.Action)+" "+string(step.Key))
@@ -50,13 +51,18 @@ func TestTry(t *testing.T) {
 		tried     string
 		want, log []string
 	}{
-		{"by reads alone", true, "", nil, "", []string{"note TRIED compared by reads alone: what the server itself refuses is not known", "create a", "change b", "create c", "delete north-old"}, []string{`  /: "old" -> "Bible"`}},
+		{"by reads alone", true, "", nil, "",
+			[]string{"note TRIED compared by reads alone: what the server itself refuses is not known", "create a", "change b",
+				"create c", "delete north-old"}, []string{`  /: "old" -> "Bible"`}},
 		{"by the server", true, "", trial, "create a, create c, update b", []string{
 			"note TRIED tried by the server: what would be created and changed was sent to it with dryRun=All",
-			"error TRIED b: the server refuses it: the shelf is full", "error TRIED c: the server refuses it: panic at native_test.TestTry.func1.1, line N", "create a", "delete north-old"},
+			"error TRIED b: the server refuses it: the shelf is full",
+			"error TRIED c: the server refuses it: panic at native_test.TestTry.func1.1, line N", "create a",
+			"delete north-old"},
 			[]string{`  /title: "old" -> "as the server says"`, "steps: 2 blocked, 1 create, 1 delete; errors: 2"}},
 		{"of what base has as well", true, data, trial, "create a, create c, update b", []string{
-			"note TRIED tried by the server: what would be created and changed was sent to it with dryRun=All", "old TRIED", "old TRIED", "create a", "delete north-old"}, nil},
+			"note TRIED tried by the server: what would be created and changed was sent to it with dryRun=All", "old TRIED",
+			"old TRIED", "create a", "delete north-old"}, nil},
 		{"in a run", false, "", trial, "", nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

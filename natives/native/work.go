@@ -80,7 +80,8 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 	}
 	if env.Base != nil {
 		if w.base, err = m.Desired(ctx, env.Base, env.Settings); err != nil {
-			w.find(reconcile.Finding{Finding: plan.Finding{Code: codeBase, Severity: plan.SeverityWarning, Message: "the desired state of base cannot be read, so no target is asked: " + err.Error()}})
+			w.find(reconcile.Finding{Finding: plan.Finding{Code: codeBase, Severity: plan.SeverityWarning,
+				Message: "the desired state of base cannot be read, so no target is asked: " + err.Error()}})
 		}
 		w.hasBase = err == nil
 	}
@@ -189,7 +190,8 @@ func (w *work) isMine(k reconcile.Key) bool {
 
 // owner returns the owner of what a part makes.
 func (w *work) owner(p Part) reconcile.Owner {
-	o := reconcile.Owner{Integration: w.env.Integration, Caller: p.Caller, From: w.env.Settings.TakeOverFrom, TakeOver: w.env.Approve.TakeOver}
+	o := reconcile.Owner{Integration: w.env.Integration, Caller: p.Caller, From: w.env.Settings.TakeOverFrom,
+		TakeOver: w.env.Approve.TakeOver}
 	switch {
 	case w.head.Callers == nil:
 	case w.env.Base == nil:

@@ -90,19 +90,21 @@ func TestInputMutants(t *testing.T) {
 // An entry that comes after another one is done also if the other fails, and a circle of both kinds
 // is found.
 func TestAfter(t *testing.T) {
-	in := reconcile.Input{Owner: reconcile.Owner{Integration: "x", Caller: "a"}, Class: reconcile.Blind, Compare: never, Desired: []reconcile.Item{
-		{Key: "a", After: []reconcile.Key{"b", "b"}, Needs: []reconcile.Key{"b"}},
-		{Key: "b", After: []reconcile.Key{"c", "nobody"}},
-		{Key: "c"},
-		{Key: "x", Needs: []reconcile.Key{"y"}}, {Key: "y", After: []reconcile.Key{"x"}},
-	}}
+	in := reconcile.Input{Owner: reconcile.Owner{Integration: "x", Caller: "a"}, Class: reconcile.Blind, Compare: never,
+		Desired: []reconcile.Item{
+			{Key: "a", After: []reconcile.Key{"b", "b"}, Needs: []reconcile.Key{"b"}},
+			{Key: "b", After: []reconcile.Key{"c", "nobody"}},
+			{Key: "c"},
+			{Key: "x", Needs: []reconcile.Key{"y"}}, {Key: "y", After: []reconcile.Key{"x"}},
+		}}
 	p := reconcile.Make(in)
 	for key, want := range map[reconcile.Key]int{"c": 1, "b": 2, "a": 3, "x": 0, "y": 0} {
 		if step, _ := stepOf(p, key); step.Wave != want {
 			t.Errorf("%s is in wave %d, want %d", key, step.Wave, want)
 		}
 	}
-	if len(p.Findings) != 1 || p.Findings[0].Code != reconcile.CodeCycle || !slices.Equal(p.Findings[0].Keys, []reconcile.Key{"x", "y"}) {
+	if len(p.Findings) != 1 || p.Findings[0].Code != reconcile.CodeCycle ||
+		!slices.Equal(p.Findings[0].Keys, []reconcile.Key{"x", "y"}) {
 		t.Errorf("got %+v", p.Findings)
 	}
 }

@@ -22,7 +22,8 @@ func TestClaims(t *testing.T) {
 			mark reconcile.Mark
 			want bool
 		}{
-			{reconcile.Mark{}, c.nobody}, {reconcile.Mark{Integration: "it", Caller: "b"}, c.living}, {reconcile.Mark{Integration: "other", Caller: "b"}, c.foreign},
+			{reconcile.Mark{}, c.nobody}, {reconcile.Mark{Integration: "it", Caller: "b"}, c.living},
+			{reconcile.Mark{Integration: "other", Caller: "b"}, c.foreign},
 		} {
 			if v := me.Judge(of.mark, reconcile.Wish{Desired: true, Claim: c.claim}); v.Act != of.want || v.Mark != of.want {
 				t.Errorf("%s of %+v: got %+v, want %t", name, of.mark, v, of.want)

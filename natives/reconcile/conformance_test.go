@@ -79,7 +79,8 @@ func TestOwnership(t *testing.T) {
 		}
 		p := reconcile.Make(reconcile.Input{
 			Owner: reconcile.Owner{Integration: in.Integration, Caller: in.Caller, Callers: in.Callers},
-			Class: reconcile.Blind, Desired: desired, Current: current, Known: known, Compare: differs, Gate: reconcile.Gate{Limits: reconcile.DefaultLimits()},
+			Class: reconcile.Blind, Desired: desired, Current: current, Known: known, Compare: differs,
+			Gate: reconcile.Gate{Limits: reconcile.DefaultLimits()},
 		})
 		s, planned := stepOf(p, "/p/it")
 		if !planned {
@@ -138,7 +139,8 @@ var approvalWords = map[string]plan.FindingCode{"VAL_PATTERN": reconcile.CodeApp
 // checkPlan makes a plan with the deletions of a case, some of which are protected, and compares what it refuses.
 func (c gateCase) checkPlan(t *testing.T, g reconcile.Gate) {
 	in, want := c.Input, c.Expected
-	input := reconcile.Input{Owner: reconcile.Owner{Integration: "i", Caller: "c", Callers: []string{"c"}}, Class: reconcile.Listing, Compare: same, Gate: g}
+	input := reconcile.Input{Owner: reconcile.Owner{Integration: "i", Caller: "c", Callers: []string{"c"}},
+		Class: reconcile.Listing, Compare: same, Gate: g}
 	deletes := number(t, in.Deletes)
 	for i := range in.Managed {
 		key := reconcile.Key(fmt.Sprintf("T/x%d", i))
@@ -172,7 +174,8 @@ func (c gateCase) checkPlan(t *testing.T, g reconcile.Gate) {
 	if !slices.Contains(codes, code) || p.Failed() != isExit {
 		t.Errorf("got the findings %q, failed %v, want %q", codes, p.Failed(), code)
 	}
-	if refused != nil && deletes-removed != number(t, refused) || want.Allowed != nil && removed != number(t, want.Allowed) {
+	if refused != nil && deletes-removed != number(t, refused) ||
+		want.Allowed != nil && removed != number(t, want.Allowed) {
 		t.Errorf("%d of %d things are deleted, want %s refused", removed, deletes, refused)
 	}
 }
@@ -220,7 +223,8 @@ func TestDeleteGate(t *testing.T) {
 			return
 		}
 		got := g.Decide(d)
-		if got.Code != c.Expected.Code || len(got.Keys) != number(t, c.Expected.Refused) || len(d.Keys)-len(got.Keys) != number(t, c.Expected.Allowed) {
+		if got.Code != c.Expected.Code || len(got.Keys) != number(t, c.Expected.Refused) ||
+			len(d.Keys)-len(got.Keys) != number(t, c.Expected.Allowed) {
 			t.Errorf("got %d refused with %q, want %s with %q", len(got.Keys), got.Code, c.Expected.Refused, c.Expected.Code)
 		}
 	})
@@ -257,8 +261,10 @@ func TestDeleteFlow(t *testing.T) {
 			return
 		}
 		me := reconcile.Owner{Integration: "generic", Caller: "a", Callers: []string{"a", "b"}}
-		input := reconcile.Input{Owner: me, Class: reconcile.Knowing, Prune: in.Prune, Compare: never, Known: map[reconcile.Key]reconcile.Record{},
-			Gate: reconcile.Gate{Limits: reconcile.DefaultLimits()}, Desired: []reconcile.Item{{Key: "other", Policy: reconcile.Observe}}}
+		input := reconcile.Input{Owner: me, Class: reconcile.Knowing, Prune: in.Prune, Compare: never,
+			Known:   map[reconcile.Key]reconcile.Record{},
+			Gate:    reconcile.Gate{Limits: reconcile.DefaultLimits()},
+			Desired: []reconcile.Item{{Key: "other", Policy: reconcile.Observe}}}
 		policy := in.Policy
 		if policy == "manage" {
 			policy = reconcile.Manage
@@ -272,14 +278,16 @@ func TestDeleteFlow(t *testing.T) {
 			input.Current = []reconcile.Thing{thing}
 		}
 		if !in.Removed {
-			input.Desired = append(input.Desired, reconcile.Item{Key: "it", Delete: isDeleted, Policy: policy, Recover: in.OnSoftDeleted == "recover"})
+			input.Desired = append(input.Desired, reconcile.Item{Key: "it", Delete: isDeleted, Policy: policy,
+				Recover: in.OnSoftDeleted == "recover"})
 		}
 		p := reconcile.Make(input)
 		s, _ := stepOf(p, "it")
 		if c.Expected.Action != "" && c.Expected.Error == "" && s.Action != c.Expected.Action {
 			t.Errorf("the step is %+v, want %q", s, c.Expected.Action)
 		}
-		for severity, want := range map[plan.Severity]plan.FindingCode{plan.SeverityError: c.Expected.Error, plan.SeverityWarning: c.Expected.Warning} {
+		for severity, want := range map[plan.Severity]plan.FindingCode{plan.SeverityError: c.Expected.Error,
+			plan.SeverityWarning: c.Expected.Warning} {
 			got := plan.FindingCode("")
 			for _, f := range p.Findings {
 				if f.Severity == severity {
@@ -315,7 +323,8 @@ type orderCase struct {
 func TestOrder(t *testing.T) {
 	shared.Each(t, "order", func(t *testing.T, c orderCase) {
 		me := reconcile.Owner{Integration: "generic", Caller: "a"}
-		in := reconcile.Input{Owner: me, Class: reconcile.Blind, Compare: differs, Gate: reconcile.Gate{Limits: reconcile.DefaultLimits()}, FoldCase: true}
+		in := reconcile.Input{Owner: me, Class: reconcile.Blind, Compare: differs,
+			Gate: reconcile.Gate{Limits: reconcile.DefaultLimits()}, FoldCase: true}
 		for _, r := range c.Input.Resources {
 			item := reconcile.Item{Key: r.ID, Needs: r.Refs, Delete: r.Delete}
 			parent := reconcile.Key("")
@@ -394,8 +403,10 @@ func TestCallerPattern(t *testing.T) {
 			compare = differs
 		}
 		p := reconcile.Make(reconcile.Input{
-			Owner: reconcile.Owner{Integration: "saas-deploy", Caller: in.Caller, Callers: in.AllCallers}, Class: reconcile.Listing, Desired: []reconcile.Item{item},
-			Current: []reconcile.Thing{{Key: "it", Mark: reconcile.Mark{Integration: "saas-deploy", Caller: in.CurrentCaller}}}, Compare: compare,
+			Owner: reconcile.Owner{Integration: "saas-deploy", Caller: in.Caller, Callers: in.AllCallers},
+			Class: reconcile.Listing, Desired: []reconcile.Item{item},
+			Current: []reconcile.Thing{{Key: "it", Mark: reconcile.Mark{Integration: "saas-deploy", Caller: in.CurrentCaller}}},
+			Compare: compare,
 		})
 		if s, _ := stepOf(p, "it"); s.Action.Writes() != c.Expected.Action || p.Failed() != c.Expected.ErrorRegistered {
 			t.Errorf("the step is %+v, failed: %t, want %+v", s, p.Failed(), c.Expected)
@@ -429,7 +440,8 @@ func TestDeleteDecision(t *testing.T) {
 			thing.Mark = me.Mark()
 			thing.Mark.Caller = *in.CurrentCaller
 		}
-		p := reconcile.Make(reconcile.Input{Owner: me, Class: reconcile.Listing, Compare: never, Desired: []reconcile.Item{{Key: "other", Policy: reconcile.Observe}},
+		p := reconcile.Make(reconcile.Input{Owner: me, Class: reconcile.Listing, Compare: never,
+			Desired: []reconcile.Item{{Key: "other", Policy: reconcile.Observe}},
 			Current: []reconcile.Thing{thing}, Gate: reconcile.Gate{Limits: reconcile.DefaultLimits()}})
 		s, _ := stepOf(p, "it")
 		if got := s.Action == reconcile.Remove; got != c.Expected {

@@ -44,7 +44,8 @@ func Example() {
 			if want.Body == is.Body {
 				return reconcile.Difference{}, nil
 			}
-			return reconcile.Difference{Changes: []reconcile.Change{{Path: "/", Old: fmt.Sprint(is.Body), New: fmt.Sprint(want.Body)}}}, nil
+			return reconcile.Difference{Changes: []reconcile.Change{{Path: "/", Old: fmt.Sprint(is.Body),
+				New: fmt.Sprint(want.Body)}}}, nil
 		},
 	}
 	for _, t := range there {

@@ -73,7 +73,8 @@ const maxConflicts = 5
 func Execute(ctx context.Context, p *Plan, doer Doer, memory Memory, opts Options) ([]Result, error) {
 	lasting, cancel := outlast(ctx, opts.Grace)
 	defer cancel()
-	e := &execution{plan: p, doer: doer, memory: memory, opts: opts, results: make([]Result, len(p.Steps)), at: map[Key]int{}, users: map[Key][]Key{}}
+	e := &execution{plan: p, doer: doer, memory: memory, opts: opts, results: make([]Result, len(p.Steps)),
+		at: map[Key]int{}, users: map[Key][]Key{}}
 	last := 0
 	for i, s := range p.Steps {
 		e.at[s.Key] = i

@@ -56,8 +56,11 @@ func TestExecute(t *testing.T) {
 		{name: "others change it all the time", write: func(reconcile.Key) error { return reconcile.ErrConflict },
 			want:  []reconcile.Status{reconcile.StatusFailed, reconcile.StatusNotRun, reconcile.StatusNotRun},
 			error: "a: create: somebody else changed it in the meantime\n", class: reconcile.ClassTransient},
-		{name: "the data are wrong", write: func(reconcile.Key) error { return reconcile.Config(errors.New("400 Bad Request")) },
-			want: []reconcile.Status{reconcile.StatusFailed, reconcile.StatusNotRun, reconcile.StatusNotRun}, error: "400", class: reconcile.ClassConfig},
+		{name: "the data are wrong", write: func(reconcile.Key) error {
+			return reconcile.Config(errors.New("400 Bad Request"))
+		},
+			want: []reconcile.Status{reconcile.StatusFailed, reconcile.StatusNotRun, reconcile.StatusNotRun}, error: "400",
+			class: reconcile.ClassConfig},
 		{name: "it was canceled", write: func(reconcile.Key) error { return nil }, cancel: true,
 			want:  []reconcile.Status{reconcile.StatusNotRun, reconcile.StatusNotRun, reconcile.StatusNotRun},
 			error: "a: create: not run: context canceled\n", class: reconcile.ClassTransient},
@@ -69,7 +72,8 @@ func TestExecute(t *testing.T) {
 				cancel()
 			}
 			told := 0
-			results, err := reconcile.Execute(ctx, creating("a", "b", "c"), doer(c.write), nil, reconcile.Options{Limit: 3, Done: func(reconcile.Result) { told++ }})
+			results, err := reconcile.Execute(ctx, creating("a", "b", "c"), doer(c.write), nil,
+				reconcile.Options{Limit: 3, Done: func(reconcile.Result) { told++ }})
 			for i, r := range results {
 				if r.Status != c.want[i] {
 					t.Errorf("%s ended as %s (%v), want %s", r.Step.Key, r.Status, r.Err, c.want[i])
@@ -83,7 +87,8 @@ func TestExecute(t *testing.T) {
 			if told != len(results) {
 				t.Errorf("%d results were told of, want %d", told, len(results))
 			}
-			if (err == nil) != (c.error == "") || err != nil && (!strings.Contains(err.Error(), c.error) || reconcile.ClassOf(err) != c.class) {
+			if (err == nil) != (c.error == "") ||
+				err != nil && (!strings.Contains(err.Error(), c.error) || reconcile.ClassOf(err) != c.class) {
 				t.Errorf("got %v of class %s, want %q of class %s", err, reconcile.ClassOf(err), c.error, c.class)
 			}
 		})
@@ -114,7 +119,8 @@ func TestWorstClass(t *testing.T) {
 	for _, c := range []struct {
 		b    error
 		want reconcile.FailureClass
-	}{{reconcile.Config(errors.New("400")), reconcile.ClassConfig}, {errors.New("500"), reconcile.ClassTask}, {reconcile.ErrConflict, reconcile.ClassTransient}} {
+	}{{reconcile.Config(errors.New("400")), reconcile.ClassConfig}, {errors.New("500"), reconcile.ClassTask},
+		{reconcile.ErrConflict, reconcile.ClassTransient}} {
 		_, err := reconcile.Execute(t.Context(), reconcile.Make(in), doer(func(k reconcile.Key) error {
 			if k == "a" {
 				return reconcile.Transient(errors.New("503"))
@@ -129,22 +135,25 @@ func TestWorstClass(t *testing.T) {
 }
 
 func TestEach(t *testing.T) {
-	errs, err := reconcile.Each(t.Context(), []string{"a", "b", "c", "d"}, 9, time.Millisecond, func(ctx context.Context, shard string, workers int) error {
-		if workers != 2 {
-			t.Errorf("shard %s has %d workers, want 2", shard, workers)
-		}
-		switch shard {
-		case "a":
-			panic("oops")
-		case "b":
-			<-ctx.Done()
-			return ctx.Err()
-		case "c":
-			return errors.New("no room")
-		}
-		return nil
-	})
-	if err != nil || len(errs) != 4 || errs[0] == nil || !strings.HasPrefix(errs[0].Error(), "panic at reconcile_test.TestEach.func1, line ") || !errors.Is(errs[1], context.DeadlineExceeded) || errs[2] == nil || errs[3] != nil {
+	errs, err := reconcile.Each(t.Context(), []string{"a", "b", "c", "d"}, 9, time.Millisecond,
+		func(ctx context.Context, shard string, workers int) error {
+			if workers != 2 {
+				t.Errorf("shard %s has %d workers, want 2", shard, workers)
+			}
+			switch shard {
+			case "a":
+				panic("oops")
+			case "b":
+				<-ctx.Done()
+				return ctx.Err()
+			case "c":
+				return errors.New("no room")
+			}
+			return nil
+		})
+	if err != nil || len(errs) != 4 || errs[0] == nil ||
+		!strings.HasPrefix(errs[0].Error(), "panic at reconcile_test.TestEach.func1, line ") ||
+		!errors.Is(errs[1], context.DeadlineExceeded) || errs[2] == nil || errs[3] != nil {
 		t.Errorf("got %v, %v", errs, err)
 	}
 	if _, err := reconcile.Each(t.Context(), nil, 9, 0, nil); !errors.Is(err, reconcile.ErrNoShards) {
@@ -181,7 +190,8 @@ func TestManyItems(t *testing.T) {
 // Nothing to do for 10,000 things.
 func BenchmarkPlan(b *testing.B) {
 	me := reconcile.Owner{Integration: "x", Caller: "a", Callers: []string{"a"}}
-	in := reconcile.Input{Owner: me, Class: reconcile.Listing, Compare: same, Gate: reconcile.Gate{Limits: reconcile.DefaultLimits()}}
+	in := reconcile.Input{Owner: me, Class: reconcile.Listing, Compare: same,
+		Gate: reconcile.Gate{Limits: reconcile.DefaultLimits()}}
 	for i := range 10_000 {
 		k := reconcile.Key(time.Duration(i).String())
 		in.Desired = append(in.Desired, reconcile.Item{Key: k, Body: i})

@@ -19,15 +19,20 @@ func TestForget(t *testing.T) {
 		error  string
 	}{
 		{"it is gone", nil, nil, reconcile.Record{}, false, ""},
-		{"another run made it", nil, map[reconcile.Key]reconcile.Thing{"k": {Key: "k", Mark: ours}}, reconcile.Record{}, true, "k: forget: it is there again; the next run compares it"},
-		{"it is left alone", []reconcile.Thing{{Key: "k", Mark: ours}}, map[reconcile.Key]reconcile.Thing{"k": {Key: "k", Mark: ours}}, reconcile.Record{Policy: reconcile.Detach}, false, ""},
+		{"another run made it", nil, map[reconcile.Key]reconcile.Thing{"k": {Key: "k", Mark: ours}}, reconcile.Record{}, true,
+			"k: forget: it is there again; the next run compares it"},
+		{"it is left alone", []reconcile.Thing{{Key: "k", Mark: ours}},
+			map[reconcile.Key]reconcile.Thing{"k": {Key: "k", Mark: ours}}, reconcile.Record{Policy: reconcile.Detach}, false,
+			""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := &world{things: c.after}
 			m := &memory{known: map[reconcile.Key]reconcile.Record{"k": c.record}, world: w}
-			p := reconcile.Make(reconcile.Input{Owner: reconcile.Owner{Integration: "x", Caller: "a"}, Class: reconcile.Listing, Compare: never, Current: c.before, Known: m.snapshot()})
+			p := reconcile.Make(reconcile.Input{Owner: reconcile.Owner{Integration: "x", Caller: "a"}, Class: reconcile.Listing,
+				Compare: never, Current: c.before, Known: m.snapshot()})
 			_, err := reconcile.Execute(t.Context(), p, w, m, reconcile.Options{})
-			if _, known := m.known["k"]; known != c.known || (err == nil) != (c.error == "") || err != nil && !strings.Contains(err.Error(), c.error) {
+			if _, known := m.known["k"]; known != c.known || (err == nil) != (c.error == "") ||
+				err != nil && !strings.Contains(err.Error(), c.error) {
 				t.Errorf("it is remembered: %v, and the error is %v; want %v and %q", known, err, c.known, c.error)
 			}
 		})

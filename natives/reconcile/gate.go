@@ -51,7 +51,8 @@ type Deletions struct {
 // Plus returns the deletions of two shards together. An error while one was read says nothing
 // about the other, so the sum is not incomplete.
 func (d Deletions) Plus(more Deletions) Deletions {
-	return Deletions{Keys: slices.Concat(d.Keys, more.Keys), Managed: d.Managed + more.Managed, Desired: d.Desired + more.Desired}
+	return Deletions{Keys: slices.Concat(d.Keys, more.Keys), Managed: d.Managed + more.Managed,
+		Desired: d.Desired + more.Desired}
 }
 
 // Digest identifies exactly these deletions ("sha256:…"), in any order.
@@ -91,15 +92,18 @@ func (g Gate) Decide(d Deletions) Refusal {
 	case d.Incomplete:
 		return Refusal{CodeIncomplete, "not all could be read, so nothing is deleted", d.Keys}
 	case d.Desired == 0 && !g.MayEmpty:
-		return Refusal{CodeEmpty, "nothing is desired, so nothing is deleted: say delete: true for each thing that must go", d.Keys}
+		return Refusal{CodeEmpty, "nothing is desired, so nothing is deleted: say delete: true for each thing that must go",
+			d.Keys}
 	case l.Off && len(counted) > 0:
 		return Refusal{CodeDelete, "deletions are off: approve each of them in the settings of base", counted}
-	case g.Confirmed != "" && g.Confirmed == d.Digest(), len(counted) <= l.Floor, len(counted) <= l.Max && len(counted) <= allowed:
+	case g.Confirmed != "" && g.Confirmed == d.Digest(), len(counted) <= l.Floor,
+		len(counted) <= l.Max && len(counted) <= allowed:
 		return Refusal{}
 	default:
 		reason := fmt.Sprintf("more deletions (%d) than max allows (%d)", len(counted), l.Max)
 		if len(counted) <= l.Max {
-			reason = fmt.Sprintf("more deletions (%d) than %d %% of the things that are ours (%d), and than the floor (%d)", len(counted), l.Percent, d.Managed, l.Floor)
+			reason = fmt.Sprintf("more deletions (%d) than %d %% of the things that are ours (%d), and than the floor (%d)",
+				len(counted), l.Percent, d.Managed, l.Floor)
 		}
 		reason += ": confirm them with --confirm-deletions " + d.Digest()
 		return Refusal{CodeTooMany, reason, d.Keys}
@@ -124,7 +128,9 @@ func (g Gate) findings() []Finding {
 	var out []Finding
 	for _, a := range g.Approvals {
 		if _, err := time.Parse(time.DateOnly, a.Until); err != nil {
-			out = append(out, Finding{Finding: plan.Finding{Code: CodeApproval, Severity: plan.SeverityError, Place: a.Place, Message: fmt.Sprintf("the approval of a deletion ends at %.40q, which is no date such as 2026-12-31", strings.ToValidUTF8(a.Until, "?"))}, Keys: []Key{a.Key}})
+			out = append(out, Finding{Finding: plan.Finding{Code: CodeApproval, Severity: plan.SeverityError, Place: a.Place,
+				Message: fmt.Sprintf("the approval of a deletion ends at %.40q, which is no date such as 2026-12-31",
+					strings.ToValidUTF8(a.Until, "?"))}, Keys: []Key{a.Key}})
 		}
 	}
 	return out

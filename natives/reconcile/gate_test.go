@@ -94,7 +94,8 @@ func TestDuplicates(t *testing.T) {
 			in.Desired = append(in.Desired, reconcile.Item{Key: "k", Place: plan.Place{File: file}})
 		}
 		p := reconcile.Make(in)
-		if len(p.Steps) != 1 || p.Steps[0].Action != reconcile.Blocked || p.Steps[0].Reason != tt.want || len(p.Findings) != 1 || p.Findings[0].Message != tt.want {
+		if len(p.Steps) != 1 || p.Steps[0].Action != reconcile.Blocked || p.Steps[0].Reason != tt.want ||
+			len(p.Findings) != 1 || p.Findings[0].Message != tt.want {
 			t.Errorf("%q: got %+v, %+v", tt.files, p.Steps, p.Findings)
 		}
 	}
@@ -115,7 +116,8 @@ func TestDigestOfDeletions(t *testing.T) {
 		t.Error("deletions are taken for others")
 	}
 	// People pass it from a run to another one, perhaps of another version: printf '1:a\n1:b\n' | sha256sum.
-	if got, want := digest("b", "a"), "sha256:700dfd192c1fa8813a20119f60fac69bdaf8fbd38520b4fa5b0a21d00621d59b"; got != want {
+	if got, want := digest("b", "a"),
+		"sha256:700dfd192c1fa8813a20119f60fac69bdaf8fbd38520b4fa5b0a21d00621d59b"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -124,7 +126,8 @@ func TestDigestOfDeletions(t *testing.T) {
 func TestPlus(t *testing.T) {
 	got := reconcile.Deletions{Keys: []reconcile.Key{"a"}, Managed: 2, Desired: 3,
 		Incomplete: true}.Plus(reconcile.Deletions{Keys: []reconcile.Key{"b"}, Managed: 5, Desired: 7})
-	if want := (reconcile.Deletions{Keys: []reconcile.Key{"a", "b"}, Managed: 7, Desired: 10}); !reflect.DeepEqual(got, want) {
+	if want := (reconcile.Deletions{Keys: []reconcile.Key{"a", "b"}, Managed: 7, Desired: 10}); !reflect.DeepEqual(got,
+		want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

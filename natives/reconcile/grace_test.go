@@ -41,9 +41,11 @@ func TestGrace(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				time.AfterFunc(time.Second, cancel)
 				began := time.Now()
-				results, err := reconcile.Execute(ctx, creating("a", "b"), slowDoer(c.takes), nil, reconcile.Options{Grace: c.grace})
+				results, err := reconcile.Execute(ctx, creating("a", "b"), slowDoer(c.takes), nil,
+					reconcile.Options{Grace: c.grace})
 				if results[0].Status != c.want || results[1].Status != reconcile.StatusNotRun || err == nil {
-					t.Errorf("got %s and %s (%v), want %s and %s", results[0].Status, results[1].Status, err, c.want, reconcile.StatusNotRun)
+					t.Errorf("got %s and %s (%v), want %s and %s", results[0].Status, results[1].Status, err, c.want,
+						reconcile.StatusNotRun)
 				}
 				if c.want == reconcile.StatusFailed && !errors.Is(results[0].Err, context.Canceled) {
 					t.Errorf("it failed with %v", results[0].Err)

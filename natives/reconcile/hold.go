@@ -17,11 +17,13 @@ func (m *maker) holdCycles(desired []Item) {
 		g[desired[i].Key], items[desired[i].Key] = distinct(desired[i].before()), &desired[i]
 	}
 	for _, circle := range g.cycles() {
-		reason := fmt.Sprintf("%d entries wait for each other in a circle, from %q to %q", len(circle), circle[0], circle[len(circle)-1])
+		reason := fmt.Sprintf("%d entries wait for each other in a circle, from %q to %q", len(circle), circle[0],
+			circle[len(circle)-1])
 		for _, k := range circle {
 			m.block(items[k], CodeCycle, reason, "")
 		}
-		m.find(Finding{Finding: plan.Finding{Code: CodeCycle, Severity: plan.SeverityError, Place: items[circle[0]].Place, Message: reason}, Keys: circle})
+		m.find(Finding{Finding: plan.Finding{Code: CodeCycle, Severity: plan.SeverityError, Place: items[circle[0]].Place,
+			Message: reason}, Keys: circle})
 	}
 }
 
@@ -45,7 +47,8 @@ func (m *maker) holdParents() {
 			continue
 		}
 		s.Action, s.Code, s.Reason = Blocked, CodeDeleteWithChild, fmt.Sprintf("%q needs it and stays", users[k][i])
-		m.find(Finding{Finding: plan.Finding{Code: CodeDeleteWithChild, Severity: plan.SeverityError, Place: s.Place, Message: fmt.Sprintf("it must go, but %q needs it and stays", users[k][i])}, Keys: []Key{k, users[k][i]}})
+		m.find(Finding{Finding: plan.Finding{Code: CodeDeleteWithChild, Severity: plan.SeverityError, Place: s.Place,
+			Message: fmt.Sprintf("it must go, but %q needs it and stays", users[k][i])}, Keys: []Key{k, users[k][i]}})
 		queue = slices.Concat(queue, s.Needs, []Key{s.Thing.Parent})
 	}
 }

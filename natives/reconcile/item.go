@@ -107,9 +107,10 @@ const (
 
 // The codes.
 const (
-	CodeDuplicate       plan.FindingCode = "DUPLICATE"             // one key twice in the data
-	CodeCycle           plan.FindingCode = "DEPENDENCY_CYCLE"      // items need each other
-	CodeDeleteWithChild plan.FindingCode = "DELETE_WITH_CHILD"     // a thing must go, and another one that needs it must stay
+	CodeDuplicate plan.FindingCode = "DUPLICATE"        // one key twice in the data
+	CodeCycle     plan.FindingCode = "DEPENDENCY_CYCLE" // items need each other
+	// a thing must go, and another one that needs it must stay
+	CodeDeleteWithChild plan.FindingCode = "DELETE_WITH_CHILD"
 	CodeNotAdopted      plan.FindingCode = "NOT_ADOPTED"           // the thing has no mark and is not known to be ours
 	CodeOwnedByOther    plan.FindingCode = "OWNED_BY_OTHER"        // another owner has the thing
 	CodeOrphan          plan.FindingCode = "ORPHAN"                // nobody names the thing any more, and it stays

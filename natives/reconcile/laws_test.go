@@ -66,7 +66,8 @@ func (s *scene) finish(t *testing.T) string {
 		p := reconcile.Make(s.input(c))
 		for _, step := range p.Steps {
 			if step.Action.Writes() || step.Action == reconcile.Forget && s.isForgettable(c, step) {
-				return fmt.Sprintf("after %d rounds caller %s would still do %s of %s: %s", rounds, c, step.Action, step.Key, step.Reason)
+				return fmt.Sprintf("after %d rounds caller %s would still do %s of %s: %s", rounds, c, step.Action, step.Key,
+					step.Reason)
 			}
 		}
 		for _, it := range s.desired[c] {
@@ -184,7 +185,8 @@ func twiceIsOnce(t *testing.T, newScene func() *scene) string {
 	s := newScene()
 	p, _ := s.run(t.Context(), s.live[0])
 	once := s.bodies()
-	_, _ = reconcile.Execute(t.Context(), p, s.world, s.known[s.live[0]], reconcile.Options{}) // steps may fail, since they are done
+	// steps may fail, since they are done
+	_, _ = reconcile.Execute(t.Context(), p, s.world, s.known[s.live[0]], reconcile.Options{})
 	if twice := s.bodies(); !reflect.DeepEqual(once, twice) {
 		return fmt.Sprintf("the second time gives %v, the first %v", twice, once)
 	}
@@ -201,7 +203,9 @@ func shardsAreTheWhole(t *testing.T, newScene func() *scene) string {
 	for i := range in.Desired {
 		in.Desired[i].Needs, in.Desired[i].After = nil, nil
 	}
-	in.Desired = append(in.Desired, reconcile.Item{Key: "even0", Policy: reconcile.Observe}, reconcile.Item{Key: "odd1", Policy: reconcile.Observe}) // no shard desires nothing
+	// no shard desires nothing
+	in.Desired = append(in.Desired, reconcile.Item{Key: "even0", Policy: reconcile.Observe},
+		reconcile.Item{Key: "odd1", Policy: reconcile.Observe})
 	half := func(of int) reconcile.Input {
 		out := in
 		mine := func(k reconcile.Key) bool { return int(k[len(k)-1]-'0')%2 == of }
@@ -260,7 +264,8 @@ func errorsNeverDelete(t *testing.T, newScene func() *scene) string {
 // gateIsMonotone takes deletions away from a run that is allowed, and nothing confirms it.
 func gateIsMonotone(_ *testing.T, newScene func() *scene) string {
 	s := newScene()
-	g := reconcile.Gate{Limits: reconcile.Limits{Max: s.random.IntN(12), Percent: s.random.IntN(100), Floor: s.random.IntN(5)}}
+	g := reconcile.Gate{Limits: reconcile.Limits{Max: s.random.IntN(12), Percent: s.random.IntN(100),
+		Floor: s.random.IntN(5)}}
 	decide := s.decide()
 	d := reconcile.Deletions{Managed: s.random.IntN(60), Desired: s.random.IntN(3)}
 	for i := range s.random.IntN(20) {
@@ -312,7 +317,8 @@ func TestMutants(t *testing.T) {
 			}
 			return judge(o, m, w)
 		},
-		"claims reach into other integrations": func(o reconcile.Owner, m reconcile.Mark, w reconcile.Wish) reconcile.Verdict {
+		"claims reach into other integrations": func(o reconcile.Owner, m reconcile.Mark,
+			w reconcile.Wish) reconcile.Verdict {
 			if !ours(m) && w.Claim == reconcile.TakeOver && w.Desired {
 				return act
 			}
@@ -322,7 +328,8 @@ func TestMutants(t *testing.T) {
 			o.Callers = []string{o.Caller}
 			return judge(o, m, w)
 		},
-		"retired callers are taken over without a wish": func(o reconcile.Owner, m reconcile.Mark, w reconcile.Wish) reconcile.Verdict {
+		"retired callers are taken over without a wish": func(o reconcile.Owner, m reconcile.Mark,
+			w reconcile.Wish) reconcile.Verdict {
 			if ours(m) && !slices.Contains(o.Callers, m.Caller) {
 				return act
 			}
@@ -344,7 +351,8 @@ func TestMutants(t *testing.T) {
 			m.Version = ""
 			return judge(o, m, w)
 		},
-		"other versions are taken from living callers": func(o reconcile.Owner, m reconcile.Mark, w reconcile.Wish) reconcile.Verdict {
+		"other versions are taken from living callers": func(o reconcile.Owner, m reconcile.Mark,
+			w reconcile.Wish) reconcile.Verdict {
 			if ours(m) && m.Version != "" {
 				m.Caller = o.Caller
 			}
@@ -400,7 +408,8 @@ func TestMutants(t *testing.T) {
 }
 
 // mustBreak fails unless a law notices that a rule is broken.
-func mustBreak(t *testing.T, judge func(reconcile.Owner, reconcile.Mark, reconcile.Wish) reconcile.Verdict, decide func(reconcile.Gate, reconcile.Deletions) reconcile.Refusal) {
+func mustBreak(t *testing.T, judge func(reconcile.Owner, reconcile.Mark, reconcile.Wish) reconcile.Verdict,
+	decide func(reconcile.Gate, reconcile.Deletions) reconcile.Refusal) {
 	t.Helper()
 	mustBreakBy(t, func(s *scene) {
 		s.gate = decide

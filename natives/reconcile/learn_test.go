@@ -15,7 +15,8 @@ func TestLearn(t *testing.T) {
 	for class, want := range map[reconcile.Class]bool{reconcile.Knowing: true, reconcile.Listing: false} {
 		w := &world{things: map[reconcile.Key]reconcile.Thing{"k": ours}}
 		m := &memory{known: map[reconcile.Key]reconcile.Record{}, world: w}
-		p := reconcile.Make(reconcile.Input{Owner: reconcile.Owner{Integration: "x", Caller: "a"}, Class: class, Compare: same,
+		p := reconcile.Make(reconcile.Input{Owner: reconcile.Owner{Integration: "x", Caller: "a"}, Class: class,
+			Compare: same,
 			Desired: []reconcile.Item{{Key: "k", Body: "body"}}, Current: []reconcile.Thing{ours}, Known: m.snapshot()})
 		if got := p.Steps[0].Action; got != reconcile.None {
 			t.Errorf("%s: got %s", class, got)

@@ -49,14 +49,17 @@ func (m *maker) planLeftover(thing Thing) {
 		m.leave(thing, v, fmt.Sprintf("no entry names it, and its caller %q is gone", m.markOf(thing).Caller))
 	case !v.Act || last.Policy == Observe:
 	case last.Policy == Detach:
-		m.step(Step{Key: thing.Key, Action: Forget, Owner: v.Owner, Reason: "its policy leaves the thing alone", Thing: &thing})
+		m.step(Step{Key: thing.Key, Action: Forget, Owner: v.Owner, Reason: "its policy leaves the thing alone",
+			Thing: &thing})
 	case last.Unmarked && m.markOf(thing) == (Mark{}):
 		m.leave(thing, v, "it was imported, and no entry names it; it stays")
 	case m.in.Class == Knowing && !m.in.Prune && !last.Deleting:
 		m.leave(thing, v, "no entry names it any more; it stays")
 	case thing.Protected:
-		m.step(Step{Key: thing.Key, Action: Blocked, Code: CodeProtected, Owner: v.Owner, Reason: thing.protection(), Thing: &thing})
-		m.find(Finding{Finding: plan.Finding{Code: CodeProtected, Severity: plan.SeverityError, Message: "no entry names it, but " + thing.protection()}, Keys: []Key{thing.Key}})
+		m.step(Step{Key: thing.Key, Action: Blocked, Code: CodeProtected, Owner: v.Owner, Reason: thing.protection(),
+			Thing: &thing})
+		m.find(Finding{Finding: plan.Finding{Code: CodeProtected, Severity: plan.SeverityError,
+			Message: "no entry names it, but " + thing.protection()}, Keys: []Key{thing.Key}})
 	default:
 		m.step(Step{Key: thing.Key, Action: Remove, Owner: v.Owner, Reason: "no entry names it", Thing: &thing, wish: wish})
 	}
@@ -72,7 +75,8 @@ func (m *maker) keepLeftover(k Key) {
 	}
 	if s.Action != Forget {
 		m.findings = slices.DeleteFunc(m.findings, func(f Finding) bool { return slices.Equal(f.Keys, []Key{k}) })
-		m.find(Finding{Finding: plan.Finding{Code: CodeKept, Severity: plan.SeverityNote, Message: "no entry names it, and it is kept: " + reason}, Keys: []Key{k}})
+		m.find(Finding{Finding: plan.Finding{Code: CodeKept, Severity: plan.SeverityNote,
+			Message: "no entry names it, and it is kept: " + reason}, Keys: []Key{k}})
 	}
 	s.Action, s.Code, s.Reason = None, CodeKept, reason
 }
@@ -80,7 +84,8 @@ func (m *maker) keepLeftover(k Key) {
 // leave adds a step for a thing that stays although no entry names it.
 func (m *maker) leave(thing Thing, v Verdict, reason string) {
 	m.step(Step{Key: thing.Key, Action: None, Owner: v.Owner, Code: CodeOrphan, Reason: reason, Thing: &thing})
-	m.find(Finding{Finding: plan.Finding{Code: CodeOrphan, Severity: plan.SeverityWarning, Message: reason}, Keys: []Key{thing.Key}})
+	m.find(Finding{Finding: plan.Finding{Code: CodeOrphan, Severity: plan.SeverityWarning, Message: reason},
+		Keys: []Key{thing.Key}})
 }
 
 // passGate asks the gate about all deletions, and blocks those that it refuses.
@@ -101,7 +106,8 @@ func (m *maker) passGate() {
 		s := m.steps[k]
 		s.Action, s.Code, s.Reason = Blocked, m.refused.Code, m.refused.Reason
 	}
-	m.find(Finding{Finding: plan.Finding{Code: m.refused.Code, Severity: plan.SeverityError, Message: m.refused.Reason}, Keys: m.refused.Keys})
+	m.find(Finding{Finding: plan.Finding{Code: m.refused.Code, Severity: plan.SeverityError, Message: m.refused.Reason},
+		Keys: m.refused.Keys})
 }
 
 // keysOf returns the keys of some steps, sorted.
@@ -124,7 +130,8 @@ func (m *maker) warnOfRemoved() {
 			continue
 		}
 		warn := func(text string) {
-			m.find(Finding{Finding: plan.Finding{Code: CodeOrphan, Severity: plan.SeverityWarning, Place: it.Place, Message: text}, Keys: []Key{it.Key}})
+			m.find(Finding{Finding: plan.Finding{Code: CodeOrphan, Severity: plan.SeverityWarning, Place: it.Place,
+				Message: text}, Keys: []Key{it.Key}})
 		}
 		switch forgets := m.in.Class == Blind || m.in.Class == Knowing && !m.in.Prune; {
 		case !it.Delete && forgets:

@@ -32,7 +32,8 @@ const maxTag = 256
 // none. Integration and caller must be UTF-8.
 func (m Mark) Annotations() map[string]string {
 	out := map[string]string{}
-	for name, text := range map[string]string{annotationIntegration: m.Integration, annotationVersion: m.Version, annotationCaller: m.Caller} {
+	for name, text := range map[string]string{annotationIntegration: m.Integration, annotationVersion: m.Version,
+		annotationCaller: m.Caller} {
 		if text != "" {
 			out[name] = text
 		}
@@ -42,7 +43,8 @@ func (m Mark) Annotations() map[string]string {
 
 // MarkOfAnnotations returns the mark of an object with these annotations.
 func MarkOfAnnotations(annotations map[string]string) Mark {
-	return Mark{Integration: annotations[annotationIntegration], Version: annotations[annotationVersion], Caller: annotations[annotationCaller]}
+	return Mark{Integration: annotations[annotationIntegration], Version: annotations[annotationVersion],
+		Caller: annotations[annotationCaller]}
 }
 
 // Labels returns the labels of an object of Kubernetes with this mark. They help to find the
@@ -66,7 +68,8 @@ func (m Mark) Tags() (map[string]string, error) {
 	for _, tag := range [][2]string{{tagIntegration, m.Integration}, {tagVersion, m.Version}, {tagCaller, m.Caller}} {
 		name, value := tag[0], escapeTag(tag[1])
 		if len(value) > maxTag {
-			return nil, Config(fmt.Errorf("the tag %s of %.40q would have %d characters, and %d are allowed", name, tag[1], len(value), maxTag))
+			return nil, Config(fmt.Errorf("the tag %s of %.40q would have %d characters, and %d are allowed", name, tag[1],
+				len(value), maxTag))
 		}
 		if value != "" {
 			out[name] = value
@@ -77,7 +80,8 @@ func (m Mark) Tags() (map[string]string, error) {
 
 // MarkOfTags returns the mark of a thing with these tags.
 func MarkOfTags(tags map[string]string) Mark {
-	m := Mark{Integration: unescapeTag(tags[tagIntegration]), Version: unescapeTag(tags[tagVersion]), Caller: unescapeTag(tags[tagCaller])}
+	m := Mark{Integration: unescapeTag(tags[tagIntegration]), Version: unescapeTag(tags[tagVersion]),
+		Caller: unescapeTag(tags[tagCaller])}
 	if m == (Mark{}) {
 		m.Integration = tags[tagManagedBy]
 	}

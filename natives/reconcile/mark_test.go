@@ -21,16 +21,19 @@ func TestAnnotations(t *testing.T) {
 		"no mark": {reconcile.Mark{}, map[string]string{}, map[string]string{}},
 		"all parts": {
 			reconcile.Mark{Integration: "openshift-namespaces", Version: "1", Caller: "app sre/prod"},
-			map[string]string{"qontract.integration": "openshift-namespaces", "qontract.integration_version": "1", "qontract.caller_name": "app sre/prod"},
+			map[string]string{"qontract.integration": "openshift-namespaces", "qontract.integration_version": "1",
+				"qontract.caller_name": "app sre/prod"},
 			map[string]string{"qontract.integration": "openshift-namespaces"},
 		},
 		"no version": {
 			reconcile.Mark{Integration: "a", Caller: "b"},
-			map[string]string{"qontract.integration": "a", "qontract.caller_name": "b"}, map[string]string{"qontract.integration": "a"},
+			map[string]string{"qontract.integration": "a", "qontract.caller_name": "b"},
+			map[string]string{"qontract.integration": "a"},
 		},
 		"no label value": {
 			reconcile.Mark{Integration: "a b"},
-			map[string]string{"qontract.integration": "a b"}, map[string]string{"qontract.integration": "a-b-zbuhucfklvxnebcdfd5gu2l2xd"},
+			map[string]string{"qontract.integration": "a b"},
+			map[string]string{"qontract.integration": "a-b-zbuhucfklvxnebcdfd5gu2l2xd"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,11 +56,16 @@ func TestTags(t *testing.T) {
 		tags map[string]string
 		want string // the error
 	}{
-		"no mark":   {reconcile.Mark{}, map[string]string{}, ""},
-		"all parts": {reconcile.Mark{Integration: "aws-iam", Version: "2", Caller: "team a/b"}, map[string]string{"qontract-integration": "aws-iam", "qontract-integration-version": "2", "qontract-caller": "team a/b"}, ""},
-		"escapes":   {reconcile.Mark{Integration: "a", Caller: " x=\n<é "}, map[string]string{"qontract-integration": "a", "qontract-caller": "=20x=3D=0A=3C=C3=A9=20"}, ""},
-		"longest":   {reconcile.Mark{Integration: strings.Repeat("a", 256)}, map[string]string{"qontract-integration": strings.Repeat("a", 256)}, ""},
-		"too long":  {reconcile.Mark{Integration: "a", Caller: strings.Repeat("c", 257)}, nil, `the tag qontract-caller of "cccccccccccccccccccccccccccccccccccccccc" would have 257 characters, and 256 are allowed`},
+		"no mark": {reconcile.Mark{}, map[string]string{}, ""},
+		"all parts": {reconcile.Mark{Integration: "aws-iam", Version: "2", Caller: "team a/b"},
+			map[string]string{"qontract-integration": "aws-iam", "qontract-integration-version": "2",
+				"qontract-caller": "team a/b"}, ""},
+		"escapes": {reconcile.Mark{Integration: "a", Caller: " x=\n<é "}, map[string]string{"qontract-integration": "a",
+			"qontract-caller": "=20x=3D=0A=3C=C3=A9=20"}, ""},
+		"longest": {reconcile.Mark{Integration: strings.Repeat("a", 256)},
+			map[string]string{"qontract-integration": strings.Repeat("a", 256)}, ""},
+		"too long": {reconcile.Mark{Integration: "a", Caller: strings.Repeat("c", 257)}, nil,
+			`the tag qontract-caller of "cccccccccccccccccccccccccccccccccccccccc" would have 257 characters, and 256 are allowed`},
 		"too long when it is escaped": {reconcile.Mark{Integration: strings.Repeat("ü", 43)}, nil,
 			`the tag qontract-integration of "üüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüü" would have 258 characters, and 256 are allowed`},
 	} {
@@ -78,12 +86,16 @@ func TestMarkOfTags(t *testing.T) {
 		tags map[string]string
 		want reconcile.Mark
 	}{
-		"none":           {nil, reconcile.Mark{}},
-		"of others":      {map[string]string{"Name": "x", "qontract_integration": "y"}, reconcile.Mark{}},
-		"of terraform":   {map[string]string{"managed_by_integration": "terraform_resources"}, reconcile.Mark{Integration: "terraform_resources"}},
-		"ours counts":    {map[string]string{"managed_by_integration": "terraform_resources", "qontract-integration": "aws-iam", "qontract-caller": "a"}, reconcile.Mark{Integration: "aws-iam", Caller: "a"}},
-		"half a mark":    {map[string]string{"managed_by_integration": "terraform_resources", "qontract-caller": "a"}, reconcile.Mark{Caller: "a"}},
-		"no escape":      {map[string]string{"qontract-integration": "a=b", "qontract-caller": "=3d=3"}, reconcile.Mark{Integration: "a=b", Caller: "=3d=3"}},
+		"none":      {nil, reconcile.Mark{}},
+		"of others": {map[string]string{"Name": "x", "qontract_integration": "y"}, reconcile.Mark{}},
+		"of terraform": {map[string]string{"managed_by_integration": "terraform_resources"},
+			reconcile.Mark{Integration: "terraform_resources"}},
+		"ours counts": {map[string]string{"managed_by_integration": "terraform_resources",
+			"qontract-integration": "aws-iam", "qontract-caller": "a"}, reconcile.Mark{Integration: "aws-iam", Caller: "a"}},
+		"half a mark": {map[string]string{"managed_by_integration": "terraform_resources", "qontract-caller": "a"},
+			reconcile.Mark{Caller: "a"}},
+		"no escape": {map[string]string{"qontract-integration": "a=b", "qontract-caller": "=3d=3"},
+			reconcile.Mark{Integration: "a=b", Caller: "=3d=3"}},
 		"escaped twice":  {map[string]string{"qontract-integration": "=3D41"}, reconcile.Mark{Integration: "=41"}},
 		"an empty value": {map[string]string{"qontract-integration": ""}, reconcile.Mark{}},
 	} {
@@ -99,7 +111,8 @@ func TestMarkOfTags(t *testing.T) {
 // where it is written to.
 func TestMarksAreKept(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	pieces := []string{"", "a", "B", "-", " ", "=", "=41", "%20", "/", "\"", "\n", "\x00", "ü", "\xff", "日本", "0.1.0", strings.Repeat("x", 50)}
+	pieces := []string{"", "a", "B", "-", " ", "=", "=41", "%20", "/", "\"", "\n", "\x00", "ü", "\xff", "日本", "0.1.0",
+		strings.Repeat("x", 50)}
 	text := func() string {
 		out := ""
 		for range random.IntN(5) {

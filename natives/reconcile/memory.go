@@ -28,7 +28,8 @@ func (e *execution) remember(ctx context.Context, s Step) error {
 	if e.memory == nil {
 		return nil
 	}
-	if err := e.memory.Remember(ctx, s.Key, Record{Applied: s.Item.Body, Policy: s.Item.Policy, Deleting: s.Item.Delete}); err != nil {
+	if err := e.memory.Remember(ctx, s.Key, Record{Applied: s.Item.Body, Policy: s.Item.Policy,
+		Deleting: s.Item.Delete}); err != nil {
 		return fmt.Errorf("it is done, but not remembered: %w", err)
 	}
 	return nil

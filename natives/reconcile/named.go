@@ -26,7 +26,8 @@ func (m *maker) planItem(it *Item) {
 	wish := Wish{Known: known, Desired: !it.Delete, Claim: it.Claim}
 	if reason, kept := m.in.Kept[it.Key]; kept {
 		m.step(Step{Key: it.Key, Action: None, Code: CodeKept, Reason: reason, Item: it, Thing: at})
-		m.find(Finding{Finding: plan.Finding{Code: CodeKept, Severity: plan.SeverityNote, Place: it.Place, Message: "it stays as it is: " + reason}, Keys: []Key{it.Key}})
+		m.find(Finding{Finding: plan.Finding{Code: CodeKept, Severity: plan.SeverityNote, Place: it.Place,
+			Message: "it stays as it is: " + reason}, Keys: []Key{it.Key}})
 		return
 	}
 	switch {
@@ -35,13 +36,15 @@ func (m *maker) planItem(it *Item) {
 	case it.Delete && !isThere:
 		m.planGone(it, known)
 	case it.Delete && thing.SoftDeleted:
-		m.step(Step{Key: it.Key, Action: None, Reason: "it is deleted, and the system still keeps it", Item: it, Thing: &thing})
+		m.step(Step{Key: it.Key, Action: None, Reason: "it is deleted, and the system still keeps it", Item: it,
+			Thing: &thing})
 	case it.Delete:
 		m.planRemoval(it, thing, wish)
 	case !isThere:
 		m.step(Step{Key: it.Key, Action: Create, Owner: Us, Reason: "it is not there", Item: it, wish: wish})
 	case thing.SoftDeleted && it.Recover:
-		m.step(Step{Key: it.Key, Action: Undelete, Owner: Us, Reason: "it was deleted and can be brought back", Item: it, Thing: &thing, wish: wish})
+		m.step(Step{Key: it.Key, Action: Undelete, Owner: Us, Reason: "it was deleted and can be brought back", Item: it,
+			Thing: &thing, wish: wish})
 	case thing.SoftDeleted:
 		m.fail(it, CodeSoftDeleted, "it was deleted, and the system still keeps it: recover it, or wait until it is gone", "")
 	default:
@@ -72,7 +75,8 @@ func (m *maker) planGone(it *Item, known bool) {
 	}
 	m.finished = append(m.finished, it.Key)
 	m.step(Step{Key: it.Key, Action: action, Reason: "already deleted: the entry can be removed", Item: it})
-	m.find(Finding{Finding: plan.Finding{Severity: plan.SeverityNote, Place: it.Place, Message: "it is deleted: the entry can be removed"}, Keys: []Key{it.Key}})
+	m.find(Finding{Finding: plan.Finding{Severity: plan.SeverityNote, Place: it.Place,
+		Message: "it is deleted: the entry can be removed"}, Keys: []Key{it.Key}})
 }
 
 // planRemoval plans an entry that says delete and whose thing is there.
@@ -81,15 +85,18 @@ func (m *maker) planRemoval(it *Item, thing Thing, wish Wish) {
 	wanted := m.judge(m.markOf(thing), Wish{Known: wish.Known, Desired: true})
 	switch {
 	case v.Act && it.Policy == Detach:
-		m.step(Step{Key: it.Key, Action: Forget, Owner: v.Owner, Reason: "its policy leaves the thing alone", Item: it, Thing: &thing})
+		m.step(Step{Key: it.Key, Action: Forget, Owner: v.Owner, Reason: "its policy leaves the thing alone", Item: it,
+			Thing: &thing})
 	case v.Act && it.Protected:
 		m.fail(it, CodeProtected, "the entry says protected: take that out in a change of its own", v.Owner)
 	case v.Act && thing.Protected:
 		m.fail(it, CodeProtected, thing.protection(), v.Owner)
 	case v.Act:
-		m.step(Step{Key: it.Key, Action: Remove, Owner: v.Owner, Reason: "the entry says delete", Item: it, Thing: &thing, wish: wish})
+		m.step(Step{Key: it.Key, Action: Remove, Owner: v.Owner, Reason: "the entry says delete", Item: it, Thing: &thing,
+			wish: wish})
 	case v.Owner == RetiredCaller, v.Owner == OtherVersion && wanted.Act:
-		m.step(Step{Key: it.Key, Action: MarkIt, Owner: v.Owner, Reason: takingReason(wanted, m.markOf(thing)) + "; the next run deletes it",
+		m.step(Step{Key: it.Key, Action: MarkIt, Owner: v.Owner, Reason: takingReason(wanted, m.markOf(thing)) +
+			"; the next run deletes it",
 			Item: it, Thing: &thing, mark: true, wish: Wish{Known: wish.Known, Desired: true}})
 	default:
 		m.fail(it, cmp.Or(wanted.Code, CodeOwnedByOther), "it belongs to "+m.describe(v.Owner, thing), v.Owner)
@@ -113,8 +120,10 @@ func (m *maker) planChange(it *Item, thing Thing, last Record, wish Wish) {
 		m.steps[it.Key].Changes, m.steps[it.Key].Thing = d.Changes, &thing
 		return
 	}
-	s := Step{Key: it.Key, Action: None, Owner: v.Owner, Reason: "nothing differs", Changes: d.Changes, Item: it, Thing: &thing,
-		mark: v.Mark && !thing.Unmarkable && !(last.Unmarked && v.Owner == Us), learn: !wish.Known && m.in.Class == Knowing, wish: wish}
+	s := Step{Key: it.Key, Action: None, Owner: v.Owner, Reason: "nothing differs", Changes: d.Changes, Item: it,
+		Thing: &thing,
+		mark:  v.Mark && !thing.Unmarkable && !(last.Unmarked && v.Owner == Us), learn: !wish.Known && m.in.Class == Knowing,
+		wish: wish}
 	isTaken := v.Owner != Us
 	switch {
 	case d.Replace && isTaken:
@@ -131,10 +140,12 @@ func (m *maker) planChange(it *Item, thing Thing, last Record, wish Wish) {
 	}
 	m.step(s)
 	for _, text := range d.Warnings {
-		m.find(Finding{Finding: plan.Finding{Severity: plan.SeverityWarning, Place: it.Place, Message: text}, Keys: []Key{it.Key}, OfThing: true})
+		m.find(Finding{Finding: plan.Finding{Severity: plan.SeverityWarning, Place: it.Place, Message: text},
+			Keys: []Key{it.Key}, OfThing: true})
 	}
 	if isTaken {
-		m.find(Finding{Finding: plan.Finding{Severity: plan.SeverityWarning, Place: it.Place, Message: takingReason(v, m.markOf(thing))}, Keys: []Key{it.Key}})
+		m.find(Finding{Finding: plan.Finding{Severity: plan.SeverityWarning, Place: it.Place,
+			Message: takingReason(v, m.markOf(thing))}, Keys: []Key{it.Key}})
 	}
 }
 
@@ -169,7 +180,8 @@ func (m *maker) planForeign(it *Item, thing Thing, v Verdict) {
 		m.fail(it, v.Code, "it belongs to "+m.describeFor(it, v.Owner, thing), v.Owner)
 		return
 	}
-	m.step(Step{Key: it.Key, Action: Skip, Owner: v.Owner, Reason: "it belongs to " + m.describe(v.Owner, thing), Item: it, Thing: &thing})
+	m.step(Step{Key: it.Key, Action: Skip, Owner: v.Owner, Reason: "it belongs to " + m.describe(v.Owner, thing), Item: it,
+		Thing: &thing})
 }
 
 // describeFor names the owner of the thing of an item.
@@ -189,7 +201,8 @@ func (m *maker) describe(owner Whose, thing Thing) string {
 	case OtherIntegration:
 		return fmt.Sprintf("integration %q", mark.Integration)
 	case OtherVersion:
-		return fmt.Sprintf("another version of the integration, %q, and its caller %q: take it over with reconciler take-over %s", mark.Version, mark.Caller, mark.Integration)
+		return fmt.Sprintf("another version of the integration, %q, and its caller %q: take it over with reconciler "+
+			"take-over %s", mark.Version, mark.Caller, mark.Integration)
 	default:
 		return fmt.Sprintf("caller %q", mark.Caller)
 	}

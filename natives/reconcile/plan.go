@@ -38,13 +38,15 @@ func Make(in Input) *Plan {
 
 // plan returns the plan, sorted.
 func (m *maker) plan() *Plan {
-	out := &Plan{Owner: m.in.Owner, Steps: make([]Step, 0, len(m.steps)), Findings: m.findings, Deletions: m.gate, Refused: m.refused, Finished: m.finished, rules: m.in.rulesOrDefault()}
+	out := &Plan{Owner: m.in.Owner, Steps: make([]Step, 0, len(m.steps)), Findings: m.findings, Deletions: m.gate,
+		Refused: m.refused, Finished: m.finished, rules: m.in.rulesOrDefault()}
 	for _, k := range slices.Sorted(maps.Keys(m.steps)) {
 		out.Steps = append(out.Steps, *m.steps[k])
 	}
 	worst := plan.Severities()
 	slices.SortStableFunc(out.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(slices.Index(worst, a.Severity), slices.Index(worst, b.Severity)), slices.Compare(a.Keys, b.Keys), cmp.Compare(a.Code, b.Code))
+		return cmp.Or(cmp.Compare(slices.Index(worst, a.Severity), slices.Index(worst, b.Severity)),
+			slices.Compare(a.Keys, b.Keys), cmp.Compare(a.Code, b.Code))
 	})
 	return out
 }
@@ -94,7 +96,8 @@ func (m *maker) withoutDuplicates() []Item {
 		for i := range same {
 			m.block(&same[i], CodeDuplicate, reason, "")
 		}
-		m.find(Finding{Finding: plan.Finding{Code: CodeDuplicate, Severity: plan.SeverityError, Place: same[0].Place, Message: reason}, Keys: slices.Compact(keys)})
+		m.find(Finding{Finding: plan.Finding{Code: CodeDuplicate, Severity: plan.SeverityError, Place: same[0].Place,
+			Message: reason}, Keys: slices.Compact(keys)})
 	}
 	return out
 }
@@ -130,13 +133,15 @@ func (m *maker) step(s Step) *Step {
 
 // block adds a step that may not be done.
 func (m *maker) block(it *Item, code plan.FindingCode, reason string, owner Whose) {
-	m.step(Step{Key: it.Key, Action: Blocked, Code: code, Reason: reason, Owner: owner, Item: it, Thing: m.current[it.Key]})
+	m.step(Step{Key: it.Key, Action: Blocked, Code: code, Reason: reason, Owner: owner, Item: it,
+		Thing: m.current[it.Key]})
 }
 
 // fail adds a step that may not be done, and tells people.
 func (m *maker) fail(it *Item, code plan.FindingCode, reason string, owner Whose) {
 	m.block(it, code, reason, owner)
-	m.find(Finding{Finding: plan.Finding{Code: code, Severity: plan.SeverityError, Place: it.Place, Message: reason}, Keys: []Key{it.Key}, OfThing: code != CodeIncomplete})
+	m.find(Finding{Finding: plan.Finding{Code: code, Severity: plan.SeverityError, Place: it.Place, Message: reason},
+		Keys: []Key{it.Key}, OfThing: code != CodeIncomplete})
 }
 
 func (m *maker) find(f Finding) { m.findings = append(m.findings, f) }

@@ -42,11 +42,14 @@ func TestPrepare(t *testing.T) {
 			for _, r := range results {
 				got = append(got, r.Status)
 			}
-			if !slices.Equal(got, c.want) || calls != 1 || (err == nil) != !slices.Contains(got, notRun) || slices.Contains(got, failed) {
+			if !slices.Equal(got, c.want) || calls != 1 || (err == nil) != !slices.Contains(got, notRun) ||
+				slices.Contains(got, failed) {
 				t.Errorf("got %v, %d calls and %v, want %v", got, calls, err, c.want)
 			}
 			if c.name == "all may run" {
-				if _, err := reconcile.Execute(t.Context(), reconcile.Make(reconcile.Input{Owner: in.Owner, Class: in.Class, Compare: never}), s, nil, opts); err != nil || calls != 1 {
+				if _, err := reconcile.Execute(t.Context(),
+					reconcile.Make(reconcile.Input{Owner: in.Owner, Class: in.Class, Compare: never}), s, nil,
+					opts); err != nil || calls != 1 {
 					t.Errorf("a plan with nothing to do was prepared: %d calls, %v", calls, err)
 				}
 			}

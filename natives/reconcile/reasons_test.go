@@ -44,7 +44,8 @@ func TestReasonsOfOwners(t *testing.T) {
 		"another caller": {reconcile.Mark{Integration: "it", Caller: "b"}, false, reconcile.Item{}, false, false,
 			reconcile.Blocked, `it belongs to caller "b"`},
 		"to take over": {reconcile.Mark{Integration: "it", Caller: "b"}, false,
-			reconcile.Item{Claim: reconcile.TakeOver}, false, false, reconcile.MarkIt, `the settings allow to take it over from caller "b"`},
+			reconcile.Item{Claim: reconcile.TakeOver}, false, false, reconcile.MarkIt,
+			`the settings allow to take it over from caller "b"`},
 		"another integration": {reconcile.Mark{Integration: "other", Caller: "b"}, false, reconcile.Item{}, false, false,
 			reconcile.Skip, `it belongs to integration "other"`},
 		"the integration before": {reconcile.Mark{Integration: "before", Caller: "b"}, false, reconcile.Item{}, false, false,
@@ -164,7 +165,9 @@ func TestReadingAgainFails(t *testing.T) {
 		Compare: never,
 		Desired: []reconcile.Item{{Key: "new"}}, Known: m.snapshot()})
 	_, err := reconcile.Execute(t.Context(), p, broken{&world{}}, m, reconcile.Options{Limit: 1})
-	if err == nil || err.Error() != "gone: forget: reading it again: no answer\nnew: create: reading it again: no answer" || len(m.known) != 1 {
+	if err == nil ||
+		err.Error() != "gone: forget: reading it again: no answer\nnew: create: reading it again: no answer" ||
+		len(m.known) != 1 {
 		t.Errorf("got %v, remembered is %v", err, m.known)
 	}
 }

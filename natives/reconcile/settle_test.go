@@ -16,7 +16,8 @@ func TestSettle(t *testing.T) {
 		Owner: reconcile.Owner{Integration: "x", Caller: "a"}, Class: reconcile.Listing, Compare: never,
 		Gate:    reconcile.Gate{Limits: reconcile.DefaultLimits()},
 		Current: []reconcile.Thing{{Key: "old", Mark: reconcile.Mark{Integration: "x", Caller: "a"}}},
-		Desired: []reconcile.Item{{Key: "canary"}, {Key: "free", After: []reconcile.Key{"canary"}}, {Key: "rest", Needs: []reconcile.Key{"canary"}}},
+		Desired: []reconcile.Item{{Key: "canary"}, {Key: "free", After: []reconcile.Key{"canary"}},
+			{Key: "rest", Needs: []reconcile.Key{"canary"}}},
 	}
 	for _, c := range []struct {
 		name   string
@@ -26,15 +27,18 @@ func TestSettle(t *testing.T) {
 		told   int
 	}{
 		{"all works", func([]string) map[reconcile.Key]error { return nil },
-			[]reconcile.Status{reconcile.StatusDone, reconcile.StatusDone, reconcile.StatusDone, reconcile.StatusDone}, "canary; free rest", 4},
+			[]reconcile.Status{reconcile.StatusDone, reconcile.StatusDone, reconcile.StatusDone, reconcile.StatusDone},
+			"canary; free rest", 4},
 		{"the canary does not work", func(done []string) map[reconcile.Key]error {
 			if slices.Contains(done, "canary") {
 				return map[reconcile.Key]error{"canary": errors.New("crash loop"), "free": nil, "nobody": errors.New("?")}
 			}
 			return nil
-		}, []reconcile.Status{reconcile.StatusFailed, reconcile.StatusDone, reconcile.StatusDone, reconcile.StatusNotRun}, "canary; free", 5},
+		}, []reconcile.Status{reconcile.StatusFailed, reconcile.StatusDone, reconcile.StatusDone, reconcile.StatusNotRun},
+			"canary; free", 5},
 		{"a panic", func([]string) map[reconcile.Key]error { panic("oops") },
-			[]reconcile.Status{reconcile.StatusFailed, reconcile.StatusFailed, reconcile.StatusDone, reconcile.StatusNotRun}, "canary; free", 6},
+			[]reconcile.Status{reconcile.StatusFailed, reconcile.StatusFailed, reconcile.StatusDone, reconcile.StatusNotRun},
+			"canary; free", 6},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &world{things: map[reconcile.Key]reconcile.Thing{"old": in.Current[0]}, takeovers: map[reconcile.Key]int{}}
@@ -81,7 +85,8 @@ func TestKept(t *testing.T) {
 			return reconcile.Difference{Replace: true}, nil
 		},
 		Gate: reconcile.Gate{Limits: reconcile.DefaultLimits()},
-		Current: []reconcile.Thing{{Key: "changed", Mark: ours}, {Key: "dropped", Mark: ours}, {Key: "left", Mark: ours}, {Key: "locked", Mark: ours, Protected: true},
+		Current: []reconcile.Thing{{Key: "changed", Mark: ours}, {Key: "dropped", Mark: ours}, {Key: "left", Mark: ours},
+			{Key: "locked", Mark: ours, Protected: true},
 			{Key: "others", Mark: reconcile.Mark{Integration: "y"}}, {Key: "free", Mark: ours}},
 		Desired: []reconcile.Item{{Key: "changed"}, {Key: "dropped", Delete: true}, {Key: "missing"}},
 		Known:   map[reconcile.Key]reconcile.Record{"gone": {}},
@@ -90,7 +95,8 @@ func TestKept(t *testing.T) {
 	for _, f := range p.Findings {
 		told = append(told, string(f.Severity)+" "+string(f.Code)+" "+string(f.Keys[0]))
 	}
-	if want := []string{"note KEPT changed", "note KEPT dropped", "note KEPT left", "note KEPT locked", "note KEPT missing"}; !slices.Equal(told, want) {
+	if want := []string{"note KEPT changed", "note KEPT dropped", "note KEPT left", "note KEPT locked",
+		"note KEPT missing"}; !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
 	}
 	for _, s := range p.Steps {
@@ -115,14 +121,24 @@ func TestOtherVersion(t *testing.T) {
 		want    reconcile.Verdict
 		removal reconcile.Action // of an entry that says delete
 	}{
-		{"without a word", reconcile.Owner{}, peers, reconcile.Wish{Desired: true}, reconcile.Verdict{Owner: reconcile.OtherVersion, Code: reconcile.CodeNotAdopted}, reconcile.Blocked},
-		{"not desired", reconcile.Owner{}, peers, reconcile.Wish{}, reconcile.Verdict{Owner: reconcile.OtherVersion}, reconcile.Blocked},
-		{"taken", reconcile.Owner{TakeOver: true, Callers: []string{"a"}}, peers, reconcile.Wish{Desired: true}, reconcile.Verdict{Owner: reconcile.OtherVersion, Act: true, Mark: true}, reconcile.MarkIt},
-		{"taken, but not desired", reconcile.Owner{TakeOver: true, Callers: []string{"a"}}, peers, reconcile.Wish{}, reconcile.Verdict{Owner: reconcile.OtherVersion}, reconcile.MarkIt},
-		{"of a living caller", reconcile.Owner{TakeOver: true, Callers: []string{"a", "upstream"}}, peers, reconcile.Wish{Desired: true}, reconcile.Verdict{Owner: reconcile.OtherVersion, Code: reconcile.CodeOwnedByOther}, reconcile.Blocked},
-		{"callers are not known", reconcile.Owner{TakeOver: true}, peers, reconcile.Wish{Desired: true}, reconcile.Verdict{Owner: reconcile.OtherVersion, Code: reconcile.CodeOwnedByOther}, reconcile.Blocked},
-		{"of no caller", reconcile.Owner{TakeOver: true}, reconcile.Mark{Integration: "x", Version: "1"}, reconcile.Wish{Desired: true}, reconcile.Verdict{Owner: reconcile.OtherVersion, Act: true, Mark: true}, reconcile.MarkIt},
-		{"of another integration", reconcile.Owner{TakeOver: true}, reconcile.Mark{Integration: "y", Version: "1"}, reconcile.Wish{Desired: true}, reconcile.Verdict{Owner: reconcile.OtherIntegration}, reconcile.Blocked},
+		{"without a word", reconcile.Owner{}, peers, reconcile.Wish{Desired: true},
+			reconcile.Verdict{Owner: reconcile.OtherVersion, Code: reconcile.CodeNotAdopted}, reconcile.Blocked},
+		{"not desired", reconcile.Owner{}, peers, reconcile.Wish{}, reconcile.Verdict{Owner: reconcile.OtherVersion},
+			reconcile.Blocked},
+		{"taken", reconcile.Owner{TakeOver: true, Callers: []string{"a"}}, peers, reconcile.Wish{Desired: true},
+			reconcile.Verdict{Owner: reconcile.OtherVersion, Act: true, Mark: true}, reconcile.MarkIt},
+		{"taken, but not desired", reconcile.Owner{TakeOver: true, Callers: []string{"a"}}, peers, reconcile.Wish{},
+			reconcile.Verdict{Owner: reconcile.OtherVersion}, reconcile.MarkIt},
+		{"of a living caller", reconcile.Owner{TakeOver: true, Callers: []string{"a", "upstream"}}, peers,
+			reconcile.Wish{Desired: true}, reconcile.Verdict{Owner: reconcile.OtherVersion, Code: reconcile.CodeOwnedByOther},
+			reconcile.Blocked},
+		{"callers are not known", reconcile.Owner{TakeOver: true}, peers, reconcile.Wish{Desired: true},
+			reconcile.Verdict{Owner: reconcile.OtherVersion, Code: reconcile.CodeOwnedByOther}, reconcile.Blocked},
+		{"of no caller", reconcile.Owner{TakeOver: true}, reconcile.Mark{Integration: "x", Version: "1"},
+			reconcile.Wish{Desired: true}, reconcile.Verdict{Owner: reconcile.OtherVersion, Act: true, Mark: true},
+			reconcile.MarkIt},
+		{"of another integration", reconcile.Owner{TakeOver: true}, reconcile.Mark{Integration: "y", Version: "1"},
+			reconcile.Wish{Desired: true}, reconcile.Verdict{Owner: reconcile.OtherIntegration}, reconcile.Blocked},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.owner.Integration, c.owner.Caller = "x", "a"

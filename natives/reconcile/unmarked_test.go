@@ -16,15 +16,19 @@ func TestUnmarked(t *testing.T) {
 		differs bool
 		want    reconcile.Action
 	}{
-		"imported":                         {&reconcile.Record{Unmarked: true}, reconcile.Mark{}, false, reconcile.None},
-		"imported, and it differs":         {&reconcile.Record{Unmarked: true}, reconcile.Mark{}, true, reconcile.Update},
-		"imported, and somebody marked it": {&reconcile.Record{Unmarked: true}, reconcile.Mark{Integration: "it", Caller: "b"}, true, reconcile.Blocked},
-		"imported from a caller that left": {&reconcile.Record{Unmarked: true}, reconcile.Mark{Integration: "it", Caller: "gone"}, false, reconcile.MarkIt},
-		"made by us":                       {&reconcile.Record{}, reconcile.Mark{}, false, reconcile.MarkIt},
-		"unknown":                          {nil, reconcile.Mark{}, false, reconcile.Blocked},
+		"imported":                 {&reconcile.Record{Unmarked: true}, reconcile.Mark{}, false, reconcile.None},
+		"imported, and it differs": {&reconcile.Record{Unmarked: true}, reconcile.Mark{}, true, reconcile.Update},
+		"imported, and somebody marked it": {&reconcile.Record{Unmarked: true},
+			reconcile.Mark{Integration: "it", Caller: "b"}, true, reconcile.Blocked},
+		"imported from a caller that left": {&reconcile.Record{Unmarked: true},
+			reconcile.Mark{Integration: "it", Caller: "gone"}, false, reconcile.MarkIt},
+		"made by us": {&reconcile.Record{}, reconcile.Mark{}, false, reconcile.MarkIt},
+		"unknown":    {nil, reconcile.Mark{}, false, reconcile.Blocked},
 	} {
-		in := reconcile.Input{Owner: reconcile.Owner{Integration: "it", Caller: "a", Callers: []string{"a", "b"}}, Class: reconcile.Knowing,
-			Desired: []reconcile.Item{{Key: "k"}}, Current: []reconcile.Thing{{Key: "k", Mark: c.mark}}, Known: map[reconcile.Key]reconcile.Record{},
+		in := reconcile.Input{Owner: reconcile.Owner{Integration: "it", Caller: "a", Callers: []string{"a", "b"}},
+			Class:   reconcile.Knowing,
+			Desired: []reconcile.Item{{Key: "k"}}, Current: []reconcile.Thing{{Key: "k", Mark: c.mark}},
+			Known: map[reconcile.Key]reconcile.Record{},
 			Compare: func(reconcile.Item, reconcile.Thing, reconcile.Record) (reconcile.Difference, error) {
 				if !c.differs {
 					return reconcile.Difference{}, nil
@@ -45,8 +49,10 @@ func TestUnmarked(t *testing.T) {
 func TestUnmarkedWithoutEntry(t *testing.T) {
 	for _, class := range []reconcile.Class{reconcile.Knowing, reconcile.Listing} {
 		p := reconcile.Make(reconcile.Input{Owner: reconcile.Owner{Integration: "it", Caller: "a"}, Class: class, Prune: true,
-			Desired: []reconcile.Item{{Key: "other"}}, Current: []reconcile.Thing{{Key: "k"}}, Known: map[reconcile.Key]reconcile.Record{"k": {Unmarked: true}}})
-		if got := p.Steps[0]; got.Key != "k" || got.Action != reconcile.None || len(p.Findings) != 1 || p.Findings[0].Severity != plan.SeverityWarning {
+			Desired: []reconcile.Item{{Key: "other"}}, Current: []reconcile.Thing{{Key: "k"}},
+			Known: map[reconcile.Key]reconcile.Record{"k": {Unmarked: true}}})
+		if got := p.Steps[0]; got.Key != "k" || got.Action != reconcile.None || len(p.Findings) != 1 ||
+			p.Findings[0].Severity != plan.SeverityWarning {
 			t.Errorf("%s: got %+v, %+v", class, got, p.Findings)
 		}
 	}

@@ -152,7 +152,8 @@ func compareBodies(want reconcile.Item, is reconcile.Thing, _ reconcile.Record) 
 		return reconcile.Difference{}, nil
 	}
 	if is.Body == 1 && want.Body == 2 {
-		return reconcile.Difference{Changes: []reconcile.Change{{Path: "/"}}, Mistake: reconcile.Mistake{Code: "CONFLICT", Message: "somebody else has set it"}}, nil
+		return reconcile.Difference{Changes: []reconcile.Change{{Path: "/"}},
+			Mistake: reconcile.Mistake{Code: "CONFLICT", Message: "somebody else has set it"}}, nil
 	}
 	old, _ := is.Body.(int)
 	return reconcile.Difference{Changes: []reconcile.Change{{Path: "/"}}, Replace: old < 0}, nil
@@ -177,8 +178,10 @@ const integration = "shop"
 // newScene returns a random scene.
 func newScene(seed uint64) *scene {
 	r := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // repeatable
-	s := &scene{world: &world{random: r, things: map[reconcile.Key]reconcile.Thing{}, takeovers: map[reconcile.Key]int{}}, desired: map[string][]reconcile.Item{}, known: map[string]*memory{},
-		class: []reconcile.Class{reconcile.Listing, reconcile.Knowing, reconcile.Blind}[r.IntN(3)], prune: r.IntN(2) == 0, peer: r.IntN(3) == 0,
+	s := &scene{world: &world{random: r, things: map[reconcile.Key]reconcile.Thing{}, takeovers: map[reconcile.Key]int{}},
+		desired: map[string][]reconcile.Item{}, known: map[string]*memory{},
+		class: []reconcile.Class{reconcile.Listing, reconcile.Knowing, reconcile.Blind}[r.IntN(3)], prune: r.IntN(2) == 0,
+		peer:  r.IntN(3) == 0,
 		rules: func(in reconcile.Input) reconcile.Input { return in }}
 	all := []string{"a", "b", "c", "d", "e"}
 	s.live = all[:1+r.IntN(4)]
@@ -222,8 +225,10 @@ func (s *scene) addThing(k reconcile.Key, callers []string) {
 func (s *scene) newItem(k reconcile.Key, i int) reconcile.Item {
 	r := s.random
 	it := reconcile.Item{Key: k, Body: r.IntN(3), Delete: r.IntN(5) == 0, Protected: r.IntN(10) == 0}
-	it.Policy = []reconcile.Policy{reconcile.Manage, reconcile.Manage, reconcile.Manage, reconcile.Observe, reconcile.Detach}[r.IntN(5)]
-	it.Claim = []reconcile.Claim{reconcile.NoClaim, reconcile.NoClaim, reconcile.NoClaim, reconcile.Adopt, reconcile.TakeOver, reconcile.AdoptOrTakeOver}[r.IntN(6)]
+	it.Policy = []reconcile.Policy{reconcile.Manage, reconcile.Manage, reconcile.Manage, reconcile.Observe,
+		reconcile.Detach}[r.IntN(5)]
+	it.Claim = []reconcile.Claim{reconcile.NoClaim, reconcile.NoClaim, reconcile.NoClaim, reconcile.Adopt,
+		reconcile.TakeOver, reconcile.AdoptOrTakeOver}[r.IntN(6)]
 	if i > 0 && r.IntN(3) == 0 {
 		it.Needs = []reconcile.Key{reconcile.Key(fmt.Sprintf("k%d", r.IntN(i)))}
 	}
@@ -239,7 +244,8 @@ func (s *scene) newItem(k reconcile.Key, i int) reconcile.Item {
 // input returns the input for a caller as the world is now.
 func (s *scene) input(caller string) reconcile.Input {
 	return s.rules(reconcile.Input{
-		Owner: reconcile.Owner{Integration: integration, Caller: caller, Callers: s.live, TakeOver: s.peer}, Class: s.class, Prune: s.prune,
+		Owner: reconcile.Owner{Integration: integration, Caller: caller, Callers: s.live, TakeOver: s.peer}, Class: s.class,
+		Prune:   s.prune,
 		Desired: s.desired[caller], Current: s.list(), Known: s.known[caller].snapshot(), Compare: compareBodies,
 		Gate: reconcile.Gate{Limits: reconcile.DefaultLimits()},
 	})
@@ -253,7 +259,8 @@ func (s *scene) run(ctx context.Context, caller string) (*reconcile.Plan, []reco
 	}
 	p := reconcile.Make(in)
 	s.refused = s.refused || p.Refused.Code != ""
-	results, _ := reconcile.Execute(ctx, p, s.world, s.known[caller], reconcile.Options{Limit: 4}) // the results have the errors
+	// the results have the errors
+	results, _ := reconcile.Execute(ctx, p, s.world, s.known[caller], reconcile.Options{Limit: 4})
 	return p, results
 }
 
@@ -274,8 +281,12 @@ func (s *scene) forbids(in reconcile.Input, step reconcile.Step, now reconcile.T
 	isPeers := now.Mark.Integration == integration && now.Mark.Version != ""
 	isRetired := now.Mark.Integration == integration && !isPeers && !slices.Contains(s.live, now.Mark.Caller)
 	isFree := now.Mark.Caller == in.Owner.Caller || !slices.Contains(s.live, now.Mark.Caller)
-	isTaken := isPeers && s.peer && isFree && i >= 0 || !isPeers && (now.Mark == (reconcile.Mark{}) && isWanted && (it.Claim == reconcile.Adopt || it.Claim == reconcile.AdoptOrTakeOver) || isRetired && i >= 0 ||
-		now.Mark.Integration == integration && isWanted && (it.Claim == reconcile.TakeOver || it.Claim == reconcile.AdoptOrTakeOver))
+	isTaken := isPeers && s.peer && isFree && i >= 0 ||
+		!isPeers &&
+			(now.Mark == (reconcile.Mark{}) && isWanted &&
+				(it.Claim == reconcile.Adopt || it.Claim == reconcile.AdoptOrTakeOver) || isRetired && i >= 0 ||
+				now.Mark.Integration == integration && isWanted &&
+					(it.Claim == reconcile.TakeOver || it.Claim == reconcile.AdoptOrTakeOver))
 	isDeletion := step.Action == reconcile.Remove || step.Action == reconcile.Replace
 	switch {
 	case !isDeletion && isWanted && now.Body == 1 && it.Body == 2 && step.Thing.Body == now.Body:

@@ -81,7 +81,8 @@ func (c *calendar) check(ctx context.Context, b BundleName, s state.Store, write
 		})
 		switch {
 		case errors.Is(err, state.ErrReadOnly):
-			return warning, fmt.Errorf("remembering the bundle in the state: %w: name the keys that sign it in state.keys of the settings and the private key in PRCHECK_STATE_KEY, or let the settings trust its bucket", err)
+			return warning, fmt.Errorf("remembering the bundle in the state: %w: name the keys that sign it in state.keys of "+
+				"the settings and the private key in PRCHECK_STATE_KEY, or let the settings trust its bucket", err)
 		case err != nil:
 			return warning, fmt.Errorf("remembering the bundle in the state: %w", err)
 		case refused != nil:
@@ -102,5 +103,6 @@ func (c *calendar) accept(b, last BundleName) error {
 	if c.isOlder || !known || !wasKnown || now >= before {
 		return nil
 	}
-	return fmt.Errorf("the bundle %v is older than that of the last run, %v: wait for a newer one, or allow it once with --allow-older", b, last)
+	return fmt.Errorf("the bundle %v is older than that of the last run, %v: wait for a newer one, or allow it once "+
+		"with --allow-older", b, last)
 }

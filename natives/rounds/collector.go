@@ -44,7 +44,8 @@ type collector struct {
 }
 
 func newCollector(m *mask.Masker, journal func(integration.Deed)) *collector {
-	return &collector{masker: m, journal: journal, counts: map[stepKind]int{}, findings: map[plan.Severity][]Located{}, severities: map[plan.Severity]int{}}
+	return &collector{masker: m, journal: journal, counts: map[stepKind]int{}, findings: map[plan.Severity][]Located{},
+		severities: map[plan.Severity]int{}}
 }
 
 // clean returns a text that can be shown: masked, in one line, and not too long.
@@ -99,7 +100,8 @@ func (c *collector) report(f integration.Remark) {
 	}
 	if f.Effect != nil {
 		action := cmp.Or(f.Action, string(f.Effect.Kind))
-		d := integration.Deed{Shard: f.Shard, Key: f.Effect.Subject, Action: action, Status: planned, File: f.File, Pointer: f.Pointer}
+		d := integration.Deed{Shard: f.Shard, Key: f.Effect.Subject, Action: action, Status: planned, File: f.File,
+			Pointer: f.Pointer}
 		c.add(Step{Deed: c.deed(d), Reason: c.clean(f.Message)})
 		return
 	}
@@ -160,7 +162,8 @@ func (c *collector) fill(ctx context.Context, r *Report, where func(ctx context.
 	defer c.mu.Unlock()
 	r.Steps = append([]Step{}, c.steps...)
 	slices.SortStableFunc(r.Steps, func(a, b Step) int {
-		return cmp.Or(strings.Compare(a.Shard, b.Shard), strings.Compare(a.Key, b.Key), strings.Compare(a.Action, b.Action), strings.Compare(a.Status, b.Status))
+		return cmp.Or(strings.Compare(a.Shard, b.Shard), strings.Compare(a.Key, b.Key), strings.Compare(a.Action, b.Action),
+			strings.Compare(a.Status, b.Status))
 	})
 	r.Findings = []Located{}
 	for _, severity := range plan.Severities() {

@@ -78,7 +78,8 @@ func (f *Files) Open(ctx context.Context, rules *settings.Settings) (*Data, erro
 		}
 	}
 	where := placesOf(f.Opener, f.Ref, rules, f.last)
-	return &Data{Bundle: BundleName{SHA256: f.last.SHA256(), Commit: f.last.Commit(), Timestamp: f.last.Timestamp()}, Query: f.query, Where: where}, nil
+	return &Data{Bundle: BundleName{SHA256: f.last.SHA256(), Commit: f.last.Commit(), Timestamp: f.last.Timestamp()},
+		Query: f.query, Where: where}, nil
 }
 
 // parse opens the bytes of a bundle.

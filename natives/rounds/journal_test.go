@@ -37,7 +37,8 @@ func TestJournalContinues(t *testing.T) {
 			}
 		}
 		text := read(t, name)
-		if n := strings.Count(text, `","integration":"it","key":"a","action":"create","status":"done"}`+"\n"); n != 2 || !strings.HasPrefix(text, before) {
+		if n := strings.Count(text, `","integration":"it","key":"a","action":"create","status":"done"}`+"\n"); n != 2 ||
+			!strings.HasPrefix(text, before) {
 			t.Errorf("%q: got %q", before, text)
 		}
 		if n := strings.Count(text, "\n{\"time\""); n != 2 && before != "" {
@@ -79,7 +80,8 @@ func TestJournalFails(t *testing.T) {
 	_ = journal.Close()
 	in.Journal = journal
 	r := once(t, in, Orders{Writes: true})
-	if r.Outcome != Failed || !strings.Contains(strings.Join(r.Errors, "\n"), "the journal cannot be written, so no further step starts") {
+	if r.Outcome != Failed || !strings.Contains(strings.Join(r.Errors, "\n"),
+		"the journal cannot be written, so no further step starts") {
 		t.Errorf("got %s, %q", r.Outcome, r.Errors)
 	}
 }

@@ -60,7 +60,8 @@ func TestEndBetweenRounds(t *testing.T) {
 		in, _ := input(fake{})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, cancel)
-		if last, err := New(in, Orders{Every: time.Hour}).Run(ctx, func(*Report) error { return nil }); last != nil || err != nil {
+		if last, err := New(in, Orders{Every: time.Hour}).Run(ctx, func(*Report) error { return nil }); last != nil ||
+			err != nil {
 			t.Errorf("got %v, %v", last, err)
 		}
 	})
@@ -70,7 +71,8 @@ func TestEndBetweenRounds(t *testing.T) {
 func TestEmitFails(t *testing.T) {
 	in, _ := input(fake{})
 	full := errors.New("disk full")
-	if _, err := New(in, Orders{Every: time.Hour}).Run(t.Context(), func(*Report) error { return full }); !errors.Is(err, full) {
+	if _, err := New(in, Orders{Every: time.Hour}).Run(t.Context(), func(*Report) error { return full }); !errors.Is(err,
+		full) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -105,7 +107,8 @@ func TestTimeout(t *testing.T) {
 		}})
 		began := time.Now()
 		r := once(t, in, Orders{Timeout: time.Minute})
-		if want := []string{"nothing could be done", "the round took longer than 1m0s"}; r.Outcome != NothingDone || !slices.Equal(r.Errors, want) {
+		if want := []string{"nothing could be done", "the round took longer than 1m0s"}; r.Outcome != NothingDone ||
+			!slices.Equal(r.Errors, want) {
 			t.Errorf("got %s, %q, want %q", r.Outcome, r.Errors, want)
 		}
 		if took := time.Since(began); took != time.Minute {
@@ -123,8 +126,10 @@ func TestLease(t *testing.T) {
 		most    int32  // at once
 	}{
 		{"the second waits", [2]Orders{{Writes: true, Wait: time.Minute}, {Writes: true, Wait: time.Minute}}, "done done", 1},
-		{"the second waits too long", [2]Orders{{Writes: true, Wait: 5 * time.Second}, {Writes: true, Wait: 5 * time.Second}}, "done skipped", 1},
-		{"two shards", [2]Orders{{Writes: true, Wait: time.Minute, Shard: "a"}, {Writes: true, Wait: time.Minute, Shard: "b"}}, "done done", 2},
+		{"the second waits too long", [2]Orders{{Writes: true, Wait: 5 * time.Second}, {Writes: true, Wait: 5 * time.Second}},
+			"done skipped", 1},
+		{"two shards", [2]Orders{{Writes: true, Wait: time.Minute, Shard: "a"},
+			{Writes: true, Wait: time.Minute, Shard: "b"}}, "done done", 2},
 		{"a dry run", [2]Orders{{Writes: true, Wait: time.Minute}, {Wait: time.Minute}}, "done done", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {

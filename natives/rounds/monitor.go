@@ -46,8 +46,10 @@ func NewMonitor(integration string, o Orders) *Monitor {
 		shard = fmt.Sprintf("%s-%d", o.Shard, id)
 	}
 	return &Monitor{
-		labels: fmt.Sprintf("integration=%s,shards=%s,shard_id=%s", quote(integration), quote(fmt.Sprint(shards)), quote(shard)),
-		every:  o.Every, started: time.Now(), rounds: map[Outcome]int{}, steps: map[stepKind]int{}, findings: map[plan.Severity]int{},
+		labels: fmt.Sprintf("integration=%s,shards=%s,shard_id=%s", quote(integration), quote(fmt.Sprint(shards)),
+			quote(shard)),
+		every: o.Every, started: time.Now(), rounds: map[Outcome]int{}, steps: map[stepKind]int{},
+		findings: map[plan.Severity]int{},
 	}
 }
 
@@ -100,7 +102,8 @@ func (m *Monitor) health() health {
 		since = m.started
 	}
 	age, limit := time.Since(since), maxMissed*m.every
-	h := health{Status: "ok", Busy: m.isBusy, Age: age.Round(time.Millisecond).Seconds(), Limit: limit.Seconds(), Good: !m.lastGood.IsZero()}
+	h := health{Status: "ok", Busy: m.isBusy, Age: age.Round(time.Millisecond).Seconds(), Limit: limit.Seconds(),
+		Good: !m.lastGood.IsZero()}
 	if limit > 0 && age > limit {
 		h.Status = "stale"
 	}
@@ -130,8 +133,9 @@ func (m *Monitor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Serve answers the requests of a listener while work runs.
 func (m *Monitor) Serve(l net.Listener, work func() error) error {
-	server := &http.Server{Handler: m, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
+	server := &http.Server{Handler: m, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		WriteTimeout: time.Minute,
+		IdleTimeout:  2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
 	var serving sync.WaitGroup
 	var served error
 	serving.Go(func() { served = server.Serve(l) })
@@ -173,12 +177,14 @@ func (m *Monitor) text() string {
 		findings = append(findings, sample(",severity="+quote(string(s)), float64(m.findings[s])))
 	}
 	family("rounds_total", "counter", "Rounds by how they ended.", rounds...)
-	family("steps_total", "counter", "Steps that were taken, or that a dry run would take, by action and status.", steps...)
+	family("steps_total", "counter", "Steps that were taken, or that a dry run would take, by action and status.",
+		steps...)
 	family("findings", "gauge", "Findings of the last round by severity.", findings...)
 	m.units.families(time.Now(), family, sample)
 	family("last_round_seconds", "gauge", "How long the last round took.", sample("", m.took.Seconds()))
 	if !m.lastGood.IsZero() {
-		family("last_good_round_timestamp_seconds", "gauge", "When the last round that was done ended.", sample("", float64(m.lastGood.UnixMilli())/1000))
+		family("last_good_round_timestamp_seconds", "gauge", "When the last round that was done ended.",
+			sample("", float64(m.lastGood.UnixMilli())/1000))
 	}
 	return out.String()
 }

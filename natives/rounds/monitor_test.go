@@ -66,7 +66,8 @@ func TestHealthOfOneRound(t *testing.T) {
 		m := NewMonitor("it", Orders{})
 		m.begin()
 		time.Sleep(time.Hour)
-		if w := get(m, http.MethodGet, "/healthz"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"busy":true`) {
+		if w := get(m, http.MethodGet, "/healthz"); w.Code != http.StatusOK ||
+			!strings.Contains(w.Body.String(), `"busy":true`) {
 			t.Errorf("got %d, %s", w.Code, w.Body)
 		}
 	})
@@ -110,8 +111,9 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	for key, want := range map[string]float64{
-		"rounds_total done": 2, "rounds_total failed": 0, "steps_total create done": 4, `steps_total a "strange" \ one failed`: 2,
-		"findings warning": 1, "findings error": 0,
+		"rounds_total done": 2, "rounds_total failed": 0, "steps_total create done": 4,
+		`steps_total a "strange" \ one failed`: 2,
+		"findings warning":                     1, "findings error": 0,
 	} {
 		if value, ok := got[key]; !ok || value != want {
 			t.Errorf("%s is %v, want %v (%v)", key, value, want, got)
@@ -128,7 +130,8 @@ func TestRoutes(t *testing.T) {
 		method, path string
 		want         int
 	}{
-		{"GET", "/metrics", 200}, {"HEAD", "/healthz", 200}, {"POST", "/metrics", 405}, {"GET", "/", 404}, {"GET", "/debug/pprof", 404},
+		{"GET", "/metrics", 200}, {"HEAD", "/healthz", 200}, {"POST", "/metrics", 405}, {"GET", "/", 404},
+		{"GET", "/debug/pprof", 404},
 	} {
 		if w := get(m, c.method, c.path); w.Code != c.want {
 			t.Errorf("%s %s: got %d, want %d", c.method, c.path, w.Code, c.want)

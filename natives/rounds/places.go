@@ -12,7 +12,8 @@ import (
 
 // placesOf returns a function that finds the file of a place in the checkout and its line, or the
 // path of the datafile if there is no checkout. It opens the files when it is called first.
-func placesOf(open source.Opener, ref string, rules *settings.Settings, b *bundle.Bundle) func(ctx context.Context, file, pointer string) string {
+func placesOf(open source.Opener, ref string, rules *settings.Settings, b *bundle.Bundle) func(ctx context.Context,
+	file, pointer string) string {
 	var finder *lines.Finder
 	return func(ctx context.Context, file, pointer string) string {
 		if _, ok := b.Datafile(bundle.Path(file)); !ok || !source.IsCheckout(ref) {

@@ -36,8 +36,9 @@ func (r *Runner) Round(ctx context.Context) *Report {
 		defer cancel()
 	}
 	w := &round{Runner: r, report: &Report{
-		Version: plan.Version, Integration: r.in.Integration, DryRun: !r.opts.Writes, Adopt: r.opts.Approve.Adopt, TakeOver: r.opts.Approve.TakeOver,
-		Shard: r.opts.Shard, Static: r.opts.Static.String(),
+		Version: plan.Version, Integration: r.in.Integration, DryRun: !r.opts.Writes, Adopt: r.opts.Approve.Adopt,
+		TakeOver: r.opts.Approve.TakeOver,
+		Shard:    r.opts.Shard, Static: r.opts.Static.String(),
 	}}
 	w.collector = newCollector(r.in.Masker, func(d integration.Deed) {
 		if err := r.in.Journal.add(d); err != nil {
@@ -74,7 +75,8 @@ func (w *round) run(ctx context.Context) error {
 	}
 	switch {
 	case w.in.State == nil:
-		w.tell("nothing is remembered without --state: an older bundle is not noticed after the end of this process, and two runs may act at once")
+		w.tell("nothing is remembered without --state: an older bundle is not noticed after the end of this process, and " +
+			"two runs may act at once")
 		return w.open(ctx, n)
 	case !w.opts.Writes:
 		return w.open(ctx, n)
@@ -93,7 +95,8 @@ func (w *round) knownNatives() string {
 		return ""
 	}
 	slices.Sort(names)
-	return "; it has " + strings.Join(names, ", ") + ", to which integrations." + w.in.Integration + ".native of the settings can bind it"
+	return "; it has " + strings.Join(names, ", ") + ", to which integrations." + w.in.Integration +
+		".native of the settings can bind it"
 }
 
 // leaseTTL is how long the lease of a dead run is kept. A step that runs when the lease is lost
@@ -103,21 +106,23 @@ const leaseTTL = time.Minute
 // underLease makes the round while it holds the lease.
 func (w *round) underLease(ctx context.Context, n integration.Native) error {
 	name := w.in.Integration
-	key := "reconcile/" + strings.ToValidUTF8(name[:min(len(name), 100)], "") + "/" + state.Name(name, w.opts.Shard, w.opts.Static.String())
+	key := "reconcile/" + strings.ToValidUTF8(name[:min(len(name), 100)], "") + "/" +
+		state.Name(name, w.opts.Shard, w.opts.Static.String())
 	waiting, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	patience := time.AfterFunc(w.opts.Wait, func() { giveUp(errBusy) })
 	defer patience.Stop()
-	return lease.Hold(waiting, w.in.State, []lease.Limit{{Key: key, Max: 1, TTL: leaseTTL}}, func(ctx context.Context) error {
-		if !patience.Stop() {
-			return errBusy
-		}
-		err := w.open(ctx, n)
-		if cause := context.Cause(ctx); errors.Is(cause, lease.ErrLost) {
-			err = errors.Join(err, cause)
-		}
-		return err
-	})
+	return lease.Hold(waiting, w.in.State, []lease.Limit{{Key: key, Max: 1, TTL: leaseTTL}},
+		func(ctx context.Context) error {
+			if !patience.Stop() {
+				return errBusy
+			}
+			err := w.open(ctx, n)
+			if cause := context.Cause(ctx); errors.Is(cause, lease.ErrLost) {
+				err = errors.Join(err, cause)
+			}
+			return err
+		})
 }
 
 // open opens the data and calls the integration.
@@ -128,7 +133,8 @@ func (w *round) open(ctx context.Context, n integration.Native) error {
 	}
 	w.data, w.report.Bundle = data, &data.Bundle
 	if _, known := data.Bundle.time(); !known {
-		w.tell(fmt.Sprintf("the bundle %v has no git_commit_timestamp, so nobody can tell whether it is older than the last one", data.Bundle))
+		w.tell(fmt.Sprintf("the bundle %v has no git_commit_timestamp, so nobody can tell whether it is older than the "+
+			"last one", data.Bundle))
 	}
 	var own state.Store
 	if w.in.State != nil {
@@ -155,7 +161,8 @@ func (w *round) open(ctx context.Context, n integration.Native) error {
 }
 
 // call calls the integration. A panic is its error.
-func (w *round) call(ctx context.Context, n integration.Native, query integration.QueryFunc, own state.Store) (err error) {
+func (w *round) call(ctx context.Context, n integration.Native, query integration.QueryFunc,
+	own state.Store) (err error) {
 	log := &lineWriter{out: w.in.Log, clean: w.masker.Text}
 	defer log.flush()
 	defer func() {
@@ -169,7 +176,8 @@ func (w *round) call(ctx context.Context, n integration.Native, query integratio
 		Shard: w.opts.Shard, Static: w.opts.Static,
 		Secret: w.systems.Secret, Cluster: w.systems.Reader, Bucket: w.systems.BucketReader, Variable: w.systems.Variable,
 		Endpoint: w.systems.EndpointReader, Mask: w.masker.Text,
-		Now: time.Now, Log: log, Report: w.collector.report, Stand: w.stand, Commit: w.data.Bundle.Commit, Workers: w.opts.Workers, Approve: w.opts.Approve, Wait: w.opts.Wait,
+		Now: time.Now, Log: log, Report: w.collector.report, Stand: w.stand, Commit: w.data.Bundle.Commit,
+		Workers: w.opts.Workers, Approve: w.opts.Approve, Wait: w.opts.Wait,
 	}
 	if own != nil {
 		env.State = state.ReadOnly(own)
@@ -183,7 +191,8 @@ func (w *round) call(ctx context.Context, n integration.Native, query integratio
 	if !w.opts.Writes {
 		return n.DryRun(ctx, env)
 	}
-	return n.Run(ctx, env, integration.Actors{State: own, Cluster: w.systems.Writer, Bucket: w.systems.BucketWriter, Endpoint: w.systems.EndpointWriter, Did: w.did})
+	return n.Run(ctx, env, integration.Actors{State: own, Cluster: w.systems.Writer, Bucket: w.systems.BucketWriter,
+		Endpoint: w.systems.EndpointWriter, Did: w.did})
 }
 
 // finish fills in the report. The context of all rounds is ctx, that of this round is work.

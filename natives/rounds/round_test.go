@@ -90,7 +90,8 @@ func TestDryRunCannotWrite(t *testing.T) {
 		switch {
 		case writes && (r.Outcome != Done || own == nil || len(s.written("native/"+state.Name("it")+"/a.json")) != 1):
 			t.Errorf("a run ended with %s, %q, and wrote %q", r.Outcome, r.Errors, s.written(""))
-		case !writes && (r.Outcome != Failed || !strings.Contains(r.Errors[0], state.ErrReadOnly.Error()) || len(s.written("")) > 0):
+		case !writes && (r.Outcome != Failed || !strings.Contains(r.Errors[0], state.ErrReadOnly.Error()) ||
+			len(s.written("")) > 0):
 			t.Errorf("a dry run ended with %s, %q, and wrote %q", r.Outcome, r.Errors, s.written(""))
 		}
 	}
@@ -148,14 +149,21 @@ func TestOlderBundles(t *testing.T) {
 		{"a newer one", true, []step{{a, "1000", wet, false, Done}, {b, "1001", wet, true, Done}}},
 		{"another one of the same time", true, []step{{a, "1000", wet, false, Done}, {b, "1000", wet, true, Done}}},
 		{"an older one", true, []step{{a, "1000", wet, false, Done}, {b, "999", wet, false, NothingDone}}},
-		{"as numbers and not as texts", true, []step{{a, "1000", wet, false, Done}, {b, "999", wet, true, NothingDone}, {b, "10000", wet, true, Done}}},
-		{"a dry run refuses it as well", true, []step{{a, "1000", wet, false, Done}, {b, "999", Orders{}, true, NothingDone}}},
+		{"as numbers and not as texts", true, []step{{a, "1000", wet, false, Done}, {b, "999", wet, true, NothingDone},
+			{b, "10000", wet, true, Done}}},
+		{"a dry run refuses it as well", true,
+			[]step{{a, "1000", wet, false, Done}, {b, "999", Orders{}, true, NothingDone}}},
 		{"a dry run remembers nothing", true, []step{{a, "1000", Orders{}, false, Done}, {b, "999", wet, true, Done}}},
-		{"but knows its own rounds", true, []step{{a, "1000", Orders{}, false, Done}, {b, "999", Orders{}, false, NothingDone}}},
-		{"allowed once", true, []step{{a, "1000", wet, false, Done}, {b, "999", Orders{Writes: true, Wait: time.Minute, AllowOlder: true}, true, Done}, {b, "999", wet, true, Done}}},
-		{"a time is missing", true, []step{{a, "1000", wet, false, Done}, {b, "", wet, true, Done}, {b, "999", wet, true, NothingDone}}},
+		{"but knows its own rounds", true,
+			[]step{{a, "1000", Orders{}, false, Done}, {b, "999", Orders{}, false, NothingDone}}},
+		{"allowed once", true,
+			[]step{{a, "1000", wet, false, Done}, {b, "999", Orders{Writes: true, Wait: time.Minute, AllowOlder: true}, true,
+				Done}, {b, "999", wet, true, Done}}},
+		{"a time is missing", true, []step{{a, "1000", wet, false, Done}, {b, "", wet, true, Done},
+			{b, "999", wet, true, NothingDone}}},
 		{"a time is none", true, []step{{a, "1000", wet, false, Done}, {b, "yesterday", wet, true, Done}}},
-		{"without a state", false, []step{{a, "1000", wet, false, Done}, {b, "999", wet, false, NothingDone}, {b, "999", wet, true, Done}}},
+		{"without a state", false, []step{{a, "1000", wet, false, Done}, {b, "999", wet, false, NothingDone},
+			{b, "999", wet, true, Done}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in, log := input(fake{})
@@ -173,11 +181,14 @@ func TestOlderBundles(t *testing.T) {
 				if got.Outcome != s.want {
 					t.Errorf("step %d: got %s, %q, want %s", i, got.Outcome, got.Errors, s.want)
 				}
-				if s.want == NothingDone && !strings.Contains(got.Errors[0], "is older than that of the last run, aaaaaaaaaaaa of 1970-01-01T00:16:40Z: wait for a newer one, or allow it once with --allow-older") {
+				if s.want == NothingDone &&
+					!strings.Contains(got.Errors[0],
+						"is older than that of the last run, aaaaaaaaaaaa of 1970-01-01T00:16:40Z: wait for a newer one, or allow it once with --allow-older") {
 					t.Errorf("step %d: got %q", i, got.Errors)
 				}
 			}
-			if isTold := strings.Contains(log.String(), "has no git_commit_timestamp"); isTold != strings.HasPrefix(c.name, "a time") {
+			if isTold := strings.Contains(log.String(), "has no git_commit_timestamp"); isTold != strings.HasPrefix(c.name,
+				"a time") {
 				t.Errorf("got the log %s", log)
 			}
 		})
@@ -193,10 +204,14 @@ func TestOutputIsClean(t *testing.T) {
 		if _, err := env.Secret(t.Context(), integration.SecretRef{}); err == nil {
 			t.Error("there is a secret")
 		}
-		env.Report(integration.Remark{Finding: plan.Finding{Code: plan.FindingCode(bad), Severity: "bad " + plan.Severity(secret), Place: plan.Place{File: bad, Pointer: bad}, Message: bad}})
-		env.Report(integration.Remark{Finding: plan.Finding{Severity: plan.SeverityNote, Message: strings.Repeat("long ", 1<<20)}})
-		env.Report(integration.Remark{Finding: plan.Finding{Severity: plan.SeverityNote, Message: strings.Repeat("longish ", 1000)}})
-		env.Report(integration.Remark{Finding: plan.Finding{Message: bad, Place: plan.Place{File: bad}}, Effect: &plan.Effect{Kind: plan.EffectDelete, Subject: bad}})
+		env.Report(integration.Remark{Finding: plan.Finding{Code: plan.FindingCode(bad),
+			Severity: "bad " + plan.Severity(secret), Place: plan.Place{File: bad, Pointer: bad}, Message: bad}})
+		env.Report(integration.Remark{Finding: plan.Finding{Severity: plan.SeverityNote,
+			Message: strings.Repeat("long ", 1<<20)}})
+		env.Report(integration.Remark{Finding: plan.Finding{Severity: plan.SeverityNote,
+			Message: strings.Repeat("longish ", 1000)}})
+		env.Report(integration.Remark{Finding: plan.Finding{Message: bad, Place: plan.Place{File: bad}},
+			Effect: &plan.Effect{Kind: plan.EffectDelete, Subject: bad}})
 		act.Did(integration.Deed{Shard: bad, Key: bad, Action: bad, Status: bad, Error: bad})
 		_, err := fmt.Fprintf(env.Log, "half a line %s, \x1b[31m and\n  more %s", secret, secret)
 		return errors.Join(err, errors.New(bad))
@@ -217,7 +232,8 @@ func TestOutputIsClean(t *testing.T) {
 	if err := errors.Join(r.WriteText(&text), r.WriteJSON(&doc)); err != nil {
 		t.Fatal(err)
 	}
-	for what, got := range map[string]string{"text": text.String(), "json": doc.String(), "log": log.String(), "journal": read(t, name)} {
+	for what, got := range map[string]string{"text": text.String(), "json": doc.String(), "log": log.String(),
+		"journal": read(t, name)} {
 		if strings.Contains(got, "sesame") || strings.Contains(got, "\x1b") || strings.Contains(got, `\u001b`) {
 			t.Errorf("the %s is not clean: %s", what, got)
 		}
@@ -240,11 +256,13 @@ func TestOutputIsClean(t *testing.T) {
 func TestReportIsStable(t *testing.T) {
 	var deeds []integration.Deed
 	for i := range 50 {
-		deeds = append(deeds, integration.Deed{Shard: fmt.Sprint(i % 3), Key: fmt.Sprint(i), Action: "create", Status: "done"})
+		deeds = append(deeds, integration.Deed{Shard: fmt.Sprint(i % 3), Key: fmt.Sprint(i), Action: "create",
+			Status: "done"})
 	}
 	var findings []integration.Remark
 	for i := range 50 {
-		findings = append(findings, integration.Remark{Finding: plan.Finding{Severity: plan.Severities()[i%3], Message: fmt.Sprint(i)}})
+		findings = append(findings,
+			integration.Remark{Finding: plan.Finding{Severity: plan.Severities()[i%3], Message: fmt.Sprint(i)}})
 	}
 	var first string
 	for range 5 {
@@ -281,8 +299,10 @@ func TestBounds(t *testing.T) {
 		return errors.New(strings.Repeat("x\ny\n", 3*maxErrors))
 	}})
 	r := once(t, in, Orders{Writes: true})
-	if len(r.Steps) != maxSteps || r.MoreSteps != 2*maxSteps || len(r.Findings) != maxFindings+1 || r.MoreFindings != 3*maxSteps-maxFindings || len(r.Errors) != maxErrors+1 {
-		t.Errorf("got %d steps and %d more, %d findings and %d more, %d errors", len(r.Steps), r.MoreSteps, len(r.Findings), r.MoreFindings, len(r.Errors))
+	if len(r.Steps) != maxSteps || r.MoreSteps != 2*maxSteps || len(r.Findings) != maxFindings+1 ||
+		r.MoreFindings != 3*maxSteps-maxFindings || len(r.Errors) != maxErrors+1 {
+		t.Errorf("got %d steps and %d more, %d findings and %d more, %d errors", len(r.Steps), r.MoreSteps, len(r.Findings),
+			r.MoreFindings, len(r.Errors))
 	}
 	if r.Findings[0].Message != "the error" {
 		t.Errorf("the first finding is %+v", r.Findings[0])
@@ -295,7 +315,8 @@ func TestBounds(t *testing.T) {
 // Effects are the steps of a dry run, with the action of the step if it is known.
 func TestSteps(t *testing.T) {
 	in, _ := input(fake{dry: func(_ context.Context, env integration.Environment) error {
-		env.Report(integration.Remark{Finding: plan.Finding{Place: plan.Place{File: "/a.yml"}, Message: "it has no mark"}, Effect: &plan.Effect{Kind: plan.EffectChange, Subject: "a"}, Action: "adopt", Shard: "s"})
+		env.Report(integration.Remark{Finding: plan.Finding{Place: plan.Place{File: "/a.yml"}, Message: "it has no mark"},
+			Effect: &plan.Effect{Kind: plan.EffectChange, Subject: "a"}, Action: "adopt", Shard: "s"})
 		env.Report(integration.Remark{Effect: &plan.Effect{Kind: plan.EffectDelete, Subject: "b"}})
 		return nil
 	}})

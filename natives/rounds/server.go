@@ -110,7 +110,8 @@ func (r *rights) query(ctx context.Context, query string, variables map[string]a
 	raw, schemas, _, err := ask(ctx, r.side, query, variables)
 	for _, s := range schemas { // also of an answer that is not whole
 		if !slices.Contains(r.allowed, s) {
-			return nil, integration.Failure(integration.FailureOfConfig, fmt.Errorf("%s reads %s, which its definition does not allow; add it to its schemas", r.name, s))
+			return nil, integration.Failure(integration.FailureOfConfig,
+				fmt.Errorf("%s reads %s, which its definition does not allow; add it to its schemas", r.name, s))
 		}
 	}
 	return raw, err
@@ -118,7 +119,8 @@ func (r *rights) query(ctx context.Context, query string, variables map[string]a
 
 // ask sends a query to a server. Only a whole answer is an answer: data and no errors. The
 // result rejected tells that the server does not know what the query asks for.
-func ask(ctx context.Context, side *live.BundleClient, query string, variables map[string]any) (data []byte, schemas []bundle.SchemaPath, rejected bool, err error) {
+func ask(ctx context.Context, side *live.BundleClient, query string,
+	variables map[string]any) (data []byte, schemas []bundle.SchemaPath, rejected bool, err error) {
 	req := gql.Request{Query: query}
 	if req.Variables, err = object(variables); err != nil {
 		return nil, nil, false, fmt.Errorf("variables of the query: %w", err)

@@ -57,7 +57,8 @@ func sources(t *testing.T) map[string]Source {
 	t.Cleanup(at.Close)
 	out := map[string]Source{}
 	for kind, ref := range map[string]string{
-		"file": "../../testdata/shop/base.json", "server": at.URL + "/graphql", "a bundle of a server": at.URL + "/graphqlsha/" + shop(t, "base.json").SHA256(),
+		"file": "../../testdata/shop/base.json", "server": at.URL + "/graphql",
+		"a bundle of a server": at.URL + "/graphqlsha/" + shop(t, "base.json").SHA256(),
 	} {
 		s, err := NewSource(source.Opener{}, ref)
 		if err != nil {
@@ -77,7 +78,8 @@ func TestSources(t *testing.T) {
 				error                    string
 			}{
 				{"warehouse-stock", shelves, `{"warehouses":[{"name":"harbor","shelves":200}]}`, ""},
-				{"price-tags", shelves, "", "price-tags reads /shop/warehouse-1.yml, which its definition does not allow; add it to its schemas"},
+				{"price-tags", shelves, "",
+					"price-tags reads /shop/warehouse-1.yml, which its definition does not allow; add it to its schemas"},
 				{"warehouse-stock", "{ nothing }", "", "Cannot query field"},
 				{"warehouse-stok", shelves, "", `the data define no integration "warehouse-stok", did you mean "warehouse-stock"?`},
 			} {
@@ -87,7 +89,8 @@ func TestSources(t *testing.T) {
 				}
 			}
 			data, err := s.Open(t.Context(), &settings.Settings{})
-			if want := (BundleName{SHA256: shop(t, "base.json").SHA256(), Commit: strings.Repeat("1", 40), Timestamp: "1700000000"}); err != nil || data.Bundle != want {
+			if want := (BundleName{SHA256: shop(t, "base.json").SHA256(), Commit: strings.Repeat("1", 40),
+				Timestamp: "1700000000"}); err != nil || data.Bundle != want {
 				t.Errorf("got %+v, %v, want %+v", data, err, want)
 			}
 		})
@@ -150,7 +153,8 @@ func TestBadServers(t *testing.T) {
 		{"a page as answer", "/graphqlsha/" + sha, 200, "<html>"},
 		{"a list of null", "/graphqlsha/" + sha, 200, `{"data":{"definitions":null}}`},
 		{"forbidden", "/graphqlsha/" + sha, 403, `{"data":{}}`},
-		{"an error beside data", "/graphqlsha/" + sha, 200, `{"data":{"definitions":[{"name":"it","schemas":["/a"]}]},"errors":[{"message":"no"}]}`},
+		{"an error beside data", "/graphqlsha/" + sha, 200,
+			`{"data":{"definitions":[{"name":"it","schemas":["/a"]}]},"errors":[{"message":"no"}]}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -216,7 +220,8 @@ func TestUnchangedFile(t *testing.T) {
 		}
 		seen = append(seen, f.last)
 	}
-	if seen[0] != seen[1] || seen[1] == seen[2] || seen[2] == seen[3] || seen[2].SHA256() != shop(t, "head.json").SHA256() {
+	if seen[0] != seen[1] || seen[1] == seen[2] || seen[2] == seen[3] ||
+		seen[2].SHA256() != shop(t, "head.json").SHA256() {
 		t.Errorf("got %v", seen)
 	}
 }

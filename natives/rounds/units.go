@@ -102,7 +102,8 @@ func (c *unitCount) oldest(now time.Time) time.Duration {
 }
 
 // families writes the metrics of units, if there are any.
-func (c *unitCount) families(now time.Time, family func(name, kind, help string, samples ...string), sample func(more string, value float64) string) {
+func (c *unitCount) families(now time.Time, family func(name, kind, help string, samples ...string),
+	sample func(more string, value float64) string) {
 	if c.states == nil || len(c.states)+len(c.starts) == 0 {
 		return
 	}
@@ -114,10 +115,13 @@ func (c *unitCount) families(now time.Time, family func(name, kind, help string,
 		starts = append(starts, sample(",reason="+quote(s), float64(c.starts[s])))
 	}
 	family("units", "gauge", "Units of work of the last round by state.", states...)
-	family("oldest_wait_seconds", "gauge", "For how long the unit waits that waits the longest.", sample("", c.oldest(now).Seconds()))
-	family("starts_total", "counter", "What was started, by reason. What has several reasons counts for each of them.", starts...)
+	family("oldest_wait_seconds", "gauge", "For how long the unit waits that waits the longest.",
+		sample("", c.oldest(now).Seconds()))
+	family("starts_total", "counter", "What was started, by reason. What has several reasons counts for each of them.",
+		starts...)
 	if c.ended > 0 {
-		family("ended_units_total", "counter", "Units of work that ended, such as merge requests that were merged.", sample("", float64(c.ended)))
+		family("ended_units_total", "counter", "Units of work that ended, such as merge requests that were merged.",
+			sample("", float64(c.ended)))
 		family("ended_unit_seconds_total", "counter", "How long they took, together.", sample("", c.took.Seconds()))
 	}
 }

@@ -23,7 +23,8 @@ func TestTable(t *testing.T) {
 	opens := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	in, _ := input(stands(
 		integration.Standing{Key: "shop/stage", State: "same"},
-		integration.Standing{Key: "shop/production", State: "held", Reasons: []string{"commit", "config"}, Hold: "promotion: it soaks\nfor a day", Opens: opens},
+		integration.Standing{Key: "shop/production", State: "held", Reasons: []string{"commit", "config"},
+			Hold: "promotion: it soaks\nfor a day", Opens: opens},
 	))
 	r := once(t, in, Orders{})
 	var text strings.Builder
@@ -39,7 +40,9 @@ func TestTable(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", text.String(), want)
 	}
 	text.Reset()
-	if err := r.WriteJSON(&text); err != nil || !strings.Contains(text.String(), `{"key":"shop/production","state":"held","reasons":["commit","config"],"hold":"promotion: it soaks for a day","opens":"2026-05-04T12:00:00Z"}`) {
+	if err := r.WriteJSON(&text); err != nil ||
+		!strings.Contains(text.String(),
+			`{"key":"shop/production","state":"held","reasons":["commit","config"],"hold":"promotion: it soaks for a day","opens":"2026-05-04T12:00:00Z"}`) {
 		t.Errorf("got %s, %v", text.String(), err)
 	}
 }
@@ -47,15 +50,19 @@ func TestTable(t *testing.T) {
 func TestUnitCount(t *testing.T) {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	var c unitCount
-	c.count([]integration.Standing{{Key: "a", State: "held", Waits: true}, {Key: "b", State: "start", Reasons: []string{"commit", "commit", "config"}, Started: true}}, now)
-	c.count([]integration.Standing{{Key: "a", State: "held", Waits: true}, {Key: "c", State: "off", Hold: "it is deprecated"}, {Key: "b", State: "failed", Waits: true, Since: now.Add(-time.Minute)}}, now.Add(time.Hour))
+	c.count([]integration.Standing{{Key: "a", State: "held", Waits: true},
+		{Key: "b", State: "start", Reasons: []string{"commit", "commit", "config"}, Started: true}}, now)
+	c.count([]integration.Standing{{Key: "a", State: "held", Waits: true},
+		{Key: "c", State: "off", Hold: "it is deprecated"},
+		{Key: "b", State: "failed", Waits: true, Since: now.Add(-time.Minute)}}, now.Add(time.Hour))
 	if got := c.oldest(now.Add(2 * time.Hour)); got != 2*time.Hour+time.Minute {
 		t.Errorf("the oldest waits for %v", got)
 	}
 	if c.starts["commit"] != 1 || c.starts["config"] != 1 || c.states["held"] != 1 || c.states["start"] != 0 {
 		t.Errorf("got %+v", c)
 	}
-	c.count([]integration.Standing{{Key: "a", State: "same"}, {Key: "m", State: "merged", Took: time.Minute}}, now.Add(3*time.Hour))
+	c.count([]integration.Standing{{Key: "a", State: "same"}, {Key: "m", State: "merged", Took: time.Minute}},
+		now.Add(3*time.Hour))
 	if c.ended != 1 || c.took != time.Minute {
 		t.Errorf("got %d ended after %v", c.ended, c.took)
 	}

@@ -45,7 +45,9 @@ func TestWaitsAreRemembered(t *testing.T) {
 		if text(store) != before {
 			t.Error("a wait that goes on was written")
 		}
-		if r := round(false, held, integration.Standing{Key: "b", Waits: true, Since: began.Add(-time.Hour)}); !r.Units[1].Since.Equal(began) || !r.Units[0].Since.Equal(began.Add(-time.Hour)) || text(store) != before {
+		if r := round(false, held,
+			integration.Standing{Key: "b", Waits: true, Since: began.Add(-time.Hour)}); !r.Units[1].Since.Equal(began) ||
+			!r.Units[0].Since.Equal(began.Add(-time.Hour)) || text(store) != before {
 			t.Errorf("a dry run tells %+v", r.Units)
 		}
 		round(true, integration.Standing{Key: "shop/stage", State: "same"})
@@ -54,7 +56,8 @@ func TestWaitsAreRemembered(t *testing.T) {
 			t.Errorf("another wait began at %v, want %v", r.Units[0].Since, again)
 		}
 		// A damaged document, or one of the future, costs the times and nothing else.
-		for _, damaged := range []string{"{", `{"version":"1","since":{"shop/stage":"2099-01-01T00:00:00Z"}}`, `{"version":"9"}`} {
+		for _, damaged := range []string{"{", `{"version":"1","since":{"shop/stage":"2099-01-01T00:00:00Z"}}`,
+			`{"version":"9"}`} {
 			for key := range store.docs {
 				if strings.Contains(key, "/waits/") {
 					store.docs[key] = []byte(damaged)

@@ -32,7 +32,9 @@ func (r *reader) findAlike(f *File, a *fileAnswer) {
 	for _, of := range f.Templates {
 		for _, t := range of.Targets {
 			if t.Alike = t.Place.File == f.Path && alike[t.Place.Pointer]; t.Alike && equal[t.Place.Pointer] {
-				r.model.breakTarget(t, CodeName, "", fmt.Sprintf("the promotions of several targets of the template %.100s cannot be told apart; give the targets names", of.Name))
+				r.model.breakTarget(t, CodeName, "",
+					fmt.Sprintf("the promotions of several targets of the template %.100s cannot be told apart; give the "+
+						"targets names", of.Name))
 			}
 		}
 	}

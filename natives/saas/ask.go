@@ -165,7 +165,8 @@ func (l list) askName(ctx context.Context, query integration.QueryFunc, path str
 		List []struct {
 			Name string `json:"name"`
 		} `json:"list"`
-	}](ctx, query, fmt.Sprintf("query($path: String) { list: %s(path: $path) { name } }", l.root), map[string]any{"path": path})
+	}](ctx, query, fmt.Sprintf("query($path: String) { list: %s(path: $path) { name } }", l.root),
+		map[string]any{"path": path})
 	if err != nil || len(answer.List) != 1 {
 		return ""
 	}

@@ -39,7 +39,8 @@ func TestAskEach(t *testing.T) {
 			return nil, first
 		}
 		rows, err := l.ask(t.Context(), query, known)
-		if err != nil || len(rows) != 2 || rows[0].wrong != nil || rows[1].wrong == nil || *rows[1].wrong != (mistake{"/name", "wrong"}) {
+		if err != nil || len(rows) != 2 || rows[0].wrong != nil || rows[1].wrong == nil ||
+			*rows[1].wrong != (mistake{"/name", "wrong"}) {
 			t.Errorf("%s: got %+v, %v", name, rows, err)
 		}
 	}
@@ -78,7 +79,8 @@ func TestReadFails(t *testing.T) {
 		}
 		return nil, errors.New("down")
 	}
-	if m, err := Read(t.Context(), query, Settings{}); err == nil || !strings.Contains(err.Error(), "saas_files_v2") || m != nil {
+	if m, err := Read(t.Context(), query, Settings{}); err == nil || !strings.Contains(err.Error(), "saas_files_v2") ||
+		m != nil {
 		t.Errorf("got %v, %v", m, err)
 	}
 }

@@ -6,7 +6,8 @@ import (
 )
 
 // blake2sStart is the start of the state of BLAKE2s, see RFC 7693, section 2.6.
-var blake2sStart = [8]uint32{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}
+var blake2sStart = [8]uint32{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab,
+	0x5be0cd19}
 
 // blake2sOrder is the order of the words of a block in each round, see RFC 7693, section 2.7.
 var blake2sOrder = [10][16]uint8{

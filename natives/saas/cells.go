@@ -96,7 +96,9 @@ func allows(allowed []string, path string) bool {
 	if slices.Contains(strings.Split(path, "/"), "..") {
 		return false
 	}
-	return slices.ContainsFunc(allowed, func(a string) bool { return a != "" && (path == a || strings.HasPrefix(path, a+"/")) })
+	return slices.ContainsFunc(allowed, func(a string) bool {
+		return a != "" && (path == a || strings.HasPrefix(path, a+"/"))
+	})
 }
 
 // sortedKeys returns the keys of a map, sorted.

@@ -6,9 +6,10 @@ import (
 
 // The codes of mistakes of saas files.
 const (
-	CodeRef        plan.FindingCode = "SAAS_REF"        // a ref does not fit to how the target is deployed
-	CodeImages     plan.FindingCode = "SAAS_IMAGES"     // images and upstream at once, or patterns
-	CodeChannel    plan.FindingCode = "SAAS_CHANNEL"    // a channel without publisher, with a circle, or of two repositories
+	CodeRef    plan.FindingCode = "SAAS_REF"    // a ref does not fit to how the target is deployed
+	CodeImages plan.FindingCode = "SAAS_IMAGES" // images and upstream at once, or patterns
+	// a channel without publisher, with a circle, or of two repositories
+	CodeChannel    plan.FindingCode = "SAAS_CHANNEL"
 	CodeName       plan.FindingCode = "SAAS_NAME"       // a name that cannot be used, or is used twice
 	CodeNamespace  plan.FindingCode = "SAAS_NAMESPACE"  // no namespace, or one that cannot be used
 	CodeSelector   plan.FindingCode = "SAAS_SELECTOR"   // a selector of namespaces

@@ -54,7 +54,8 @@ func TestStateKeyCases(t *testing.T) {
 			t.Skip("about a record of promotions; package promotion has it")
 		}
 		target := Target{Name: in.TargetName, Ref: in.Ref, Template: &Template{Name: in.RT, File: &File{Name: in.Saas}},
-			Namespace: Namespace{Name: in.Namespace, Cluster: &Cluster{Name: in.Cluster}, Environment: &Environment{Name: in.Env}}}
+			Namespace: Namespace{Name: in.Namespace, Cluster: &Cluster{Name: in.Cluster},
+				Environment: &Environment{Name: in.Env}}}
 		if in.Job != "" {
 			target.Upstream = &Upstream{Instance: in.Instance, Job: in.Job}
 		}
@@ -90,7 +91,8 @@ func selectorWorld(include, exclude []string) *saastest.World {
 	w.Data[saastest.StageEnv]["name"], w.Data[saastest.ProductionEnv]["name"] = "stage", "production"
 	apps := map[string]string{"example": "", "app-interface": "", "app-interface-test-service": ""}
 	for app := range apps {
-		w.Data["/apps/"+app+".yml"] = object{"$schema": "/app-sre/app-1.yml", "name": app, "serviceOwners": []any{object{"name": "o", "email": "o@x"}}}
+		w.Data["/apps/"+app+".yml"] = object{"$schema": "/app-sre/app-1.yml", "name": app,
+			"serviceOwners": []any{object{"name": "o", "email": "o@x"}}}
 	}
 	for _, cluster := range []string{"appint-ex-01", "app-interface-infra"} {
 		of := w.Clone().Data[saastest.Cluster]
@@ -99,7 +101,8 @@ func selectorWorld(include, exclude []string) *saastest.World {
 	}
 	add := func(name, app, env, cluster string, skupper any) {
 		n := object{"$schema": "/openshift/namespace-1.yml", "name": name, "app": saastest.Ref("/apps/" + app + ".yml"),
-			"environment": saastest.Ref("/environments/" + env + ".yml"), "cluster": saastest.Ref("/clusters/" + cluster + ".yml")}
+			"environment": saastest.Ref("/environments/" + env + ".yml"),
+			"cluster":     saastest.Ref("/clusters/" + cluster + ".yml")}
 		if skupper != nil {
 			n["skupperSite"] = skupper
 		}

@@ -153,7 +153,8 @@ func (t *Target) upstreamContent() any {
 	if t.Upstream == nil {
 		return nil
 	}
-	return map[string]any{"name": t.Upstream.Job, "instance": map[string]any{"name": t.Upstream.Instance, "serverUrl": t.Upstream.ServerURL}}
+	return map[string]any{"name": t.Upstream.Job, "instance": map[string]any{"name": t.Upstream.Instance,
+		"serverUrl": t.Upstream.ServerURL}}
 }
 
 // imagesContent returns the images of a target.

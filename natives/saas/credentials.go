@@ -117,12 +117,14 @@ func (c Credentials) loginForImage(ctx context.Context, of *File, image string) 
 // that needs one and may not get it is an error: without it, it says nothing.
 func (c Credentials) Measurement(ctx context.Context, at SLONamespace) (services.Login, error) {
 	var out services.Login
-	for ref, to := range map[*integration.SecretRef]*string{at.User: &out.User, at.Password: &out.Password, at.Token: &out.Password} {
+	for ref, to := range map[*integration.SecretRef]*string{at.User: &out.User, at.Password: &out.Password,
+		at.Token: &out.Password} {
 		if ref == nil {
 			continue
 		}
 		if !c.Settings.MayGetAt(at.URL) {
-			return services.Login{}, fmt.Errorf("the settings do not name the host of %s among hosts, so it gets no credentials", at.URL)
+			return services.Login{}, fmt.Errorf("the settings do not name the host of %s among hosts, so it gets no credentials",
+				at.URL)
 		}
 		var err error
 		if *to, err = c.read(ctx, serverOf(at.URL).Host, *ref); err != nil {
@@ -165,8 +167,9 @@ func (c Credentials) mayAsk(at origin.Origin) error {
 	if c.Base == nil || hasLogin || c.Settings.MayGet(at.String()) || c.Base.names(at) {
 		return nil
 	}
-	return integration.Failure(integration.FailureOfConfig, fmt.Errorf("%.100q is not asked before the merge, since neither base nor the settings name it: "+
-		"add it to hosts in the settings of base, if it is trusted", at))
+	return integration.Failure(integration.FailureOfConfig,
+		fmt.Errorf("%.100q is not asked before the merge, since neither base nor the settings name it: "+
+			"add it to hosts in the settings of base, if it is trusted", at))
 }
 
 // names reports whether a repository or a pattern of images has a server.
@@ -195,7 +198,8 @@ func (c Credentials) withheld(of *File, at origin.Origin, get func(*File) *integ
 			return ""
 		}
 	}
-	return fmt.Sprintf("%.100s does not get the credentials that the change names first; until it is merged they are not trusted: "+
+	return fmt.Sprintf("%.100s does not get the credentials that the change names first; until it is merged they are "+
+		"not trusted: "+
 		"let the setting logins have a login for %.100s", at.Host, at.Host)
 }
 

@@ -20,7 +20,8 @@ func defined() *saastest.World {
 	w := saastest.Large(*targets/10, *targets)
 	for _, name := range []string{"saas-deploy", "saas-pipelines"} {
 		w.Data["/integrations/"+name+".yml"] = map[string]any{"$schema": "/app-sre/integration-1.yml", "name": name,
-			"schemas":  []any{"/app-sre/saas-file-2.yml", "/app-sre/app-1.yml", "/app-sre/environment-1.yml", "/openshift/namespace-1.yml", "/openshift/cluster-1.yml"},
+			"schemas": []any{"/app-sre/saas-file-2.yml", "/app-sre/app-1.yml", "/app-sre/environment-1.yml",
+				"/openshift/namespace-1.yml", "/openshift/cluster-1.yml"},
 			"pr_check": map[string]any{"cmd": name}}
 	}
 	return w
@@ -38,9 +39,13 @@ func TestOneTargetPlansItsCell(t *testing.T) {
 		change func(w *saastest.World)
 		want   []string
 	}{
-		"a parameter of one target": {func(w *saastest.World) { w.Target(file, 2, 1)["parameters"] = map[string]any{"REPLICAS": 4} },
+		"a parameter of one target": {func(w *saastest.World) {
+			w.Target(file, 2, 1)["parameters"] = map[string]any{"REPLICAS": 4}
+		},
 			[]string{"saas-deploy app-007/production", "saas-pipelines app-007"}},
-		"a pattern of images, which both read": {func(w *saastest.World) { w.Set(file, []any{"quay.io/acme/", "quay.io/acme/more/"}, "imagePatterns") },
+		"a pattern of images, which both read": {func(w *saastest.World) {
+			w.Set(file, []any{"quay.io/acme/", "quay.io/acme/more/"}, "imagePatterns")
+		},
 			[]string{"saas-deploy app-007/production", "saas-deploy app-007/stage", "saas-pipelines app-007"}},
 		"words for people": {func(w *saastest.World) { w.Set(file, "Another name", "displayName") }, nil},
 	} {

@@ -7,7 +7,8 @@ func (r *reader) fieldsOf(a namespaceAnswer) map[string]any {
 	out := map[string]any{
 		"name": a.Name, "path": a.Path, "labels": jsonOrNil(a.Labels), "delete": pointed(a.Delete),
 		"environment": map[string]any{"name": environment.Name, "labels": r.labels[a.Environment.Path],
-			"parameters": jsonOrNil(environment.Parameters), "secretParameters": secretsContent(environment.SecretParameters, "format")},
+			"parameters": jsonOrNil(environment.Parameters), "secretParameters": secretsContent(environment.SecretParameters,
+				"format")},
 		"app": map[string]any{"name": app.Name, "parentApp": nil, "labels": r.labels[a.App.Path]},
 		"cluster": map[string]any{"name": cluster.Name, "serverUrl": cluster.ServerURL, "internal": pointed(cluster.Internal),
 			"insecureSkipTLSVerify": pointed(cluster.Insecure), "automationToken": tokenFields(cluster.Token),

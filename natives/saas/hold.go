@@ -30,7 +30,8 @@ func hold(m *Model) {
 	for _, uid := range sortedKeys(seen) {
 		for _, t := range seen[uid] {
 			if len(seen[uid]) > 1 {
-				m.breakTarget(t, CodeName, "", fmt.Sprintf("%d targets are %s; give them different names", len(seen[uid]), t.Label()))
+				m.breakTarget(t, CodeName, "", fmt.Sprintf("%d targets are %s; give them different names", len(seen[uid]),
+					t.Label()))
 			}
 		}
 	}
@@ -40,10 +41,12 @@ func hold(m *Model) {
 		for _, key := range keys {
 			for _, t := range cells[name][key] {
 				if wrong != "" {
-					m.breakTarget(t, CodeName, "", fmt.Sprintf("no cluster accepts the name %.80s of the cell %s: %s", name, key, wrong))
+					m.breakTarget(t, CodeName, "", fmt.Sprintf("no cluster accepts the name %.80s of the cell %s: %s", name, key,
+						wrong))
 				}
 				if len(keys) > 1 {
-					m.breakTarget(t, CodeName, "", fmt.Sprintf("the cells %s have one name for objects, %s; rename one", strings.Join(keys, " and "), name))
+					m.breakTarget(t, CodeName, "", fmt.Sprintf("the cells %s have one name for objects, %s; rename one",
+						strings.Join(keys, " and "), name))
 				}
 			}
 		}
@@ -66,7 +69,8 @@ func holdPlaces(m *Model) {
 		case of == nil:
 			first[both(t)] = t
 		case of.Env() != t.Env(), of.Namespace.Cluster.Path != t.Namespace.Cluster.Path:
-			wrong[both(t)] = fmt.Sprintf("%.200s and %.200s are both the namespace %.200s, of different environments or clusters; remove one",
+			wrong[both(t)] = fmt.Sprintf("%.200s and %.200s are both the namespace %.200s, of different environments or "+
+				"clusters; remove one",
 				of.Namespace.Path, t.Namespace.Path, t.Namespace.At())
 		}
 	})
@@ -123,11 +127,14 @@ func holdTarget(m *Model, t *Target) {
 	name := value(t.Name)
 	switch {
 	case strings.Contains(t.Template.Name, ":"), strings.Contains(t.Template.Name, "/"):
-		m.breakTarget(t, CodeName, "", fmt.Sprintf("the name %.80q of the template must have no colon and no slash", t.Template.Name))
+		m.breakTarget(t, CodeName, "", fmt.Sprintf("the name %.80q of the template must have no colon and no slash",
+			t.Template.Name))
 	case strings.ContainsAny(name, ":/"):
 		m.breakTarget(t, CodeName, "/name", fmt.Sprintf("the name %.80q must have no colon and no slash", name))
-	case strings.ContainsAny(t.Env(), ":/"), strings.ContainsAny(t.Namespace.Name, ":/"), strings.ContainsAny(t.Namespace.Cluster.Name, ":/"):
-		m.breakTarget(t, CodeName, "/namespace", "names of environments, clusters and namespaces must have no colon and no slash")
+	case strings.ContainsAny(t.Env(), ":/"), strings.ContainsAny(t.Namespace.Name, ":/"),
+		strings.ContainsAny(t.Namespace.Cluster.Name, ":/"):
+		m.breakTarget(t, CodeName, "/namespace", "names of environments, clusters and namespaces must have no colon and "+
+			"no slash")
 	}
 	if t.Promotion == nil {
 		return
@@ -153,7 +160,8 @@ func holdTarget(m *Model, t *Target) {
 func (m *Model) holdChannels(t *Target, word string, channels []string) {
 	for i, channel := range channels {
 		if channel == "" || strings.Contains(channel, "/") {
-			m.breakTarget(t, CodeChannel, fmt.Sprintf("/promotion/%s/%d", word, i), fmt.Sprintf("the channel %.80q must have a name without slash", channel))
+			m.breakTarget(t, CodeChannel, fmt.Sprintf("/promotion/%s/%d", word, i),
+				fmt.Sprintf("the channel %.80q must have a name without slash", channel))
 		}
 	}
 }
@@ -210,7 +218,8 @@ func (c *circle) visit(channel string) {
 
 // holdCircles holds targets that publish, directly or through others, what they subscribe to.
 func holdCircles(m *Model) {
-	c := &circle{next: map[string][]string{}, index: map[string]int{}, low: map[string]int{}, on: map[string]bool{}, group: map[string]int{}}
+	c := &circle{next: map[string][]string{}, index: map[string]int{}, low: map[string]int{}, on: map[string]bool{},
+		group: map[string]int{}}
 	each := func(do func(t *Target, from, to string)) {
 		m.eachTarget(func(t *Target) {
 			if t.Promotion == nil {
@@ -231,7 +240,8 @@ func holdCircles(m *Model) {
 	}
 	each(func(t *Target, from, to string) {
 		if c.group[from] == c.group[to] {
-			m.breakTarget(t, CodeChannel, "/promotion", fmt.Sprintf("the channels %.100s and %.100s promote to each other, so that no promotion ends", from, to))
+			m.breakTarget(t, CodeChannel, "/promotion",
+				fmt.Sprintf("the channels %.100s and %.100s promote to each other, so that no promotion ends", from, to))
 		}
 	})
 }

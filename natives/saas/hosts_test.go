@@ -9,9 +9,12 @@ import (
 
 func TestIsHost(t *testing.T) {
 	for text, want := range map[string]bool{
-		"github.com": true, "github.com:8443": true, "localhost": true, "192.0.2.1": true, "192.0.2.1:5000": true, "2001:db8::1": true, "[2001:db8::1]:5000": true,
-		"": false, "GitHub.com": false, "*.github.com": false, "user@github.com": false, "github.com/a": false, "https://github.com": false, "github.com:443": false,
-		"github.com:0": false, "github.com:65536": false, "github.com:": false, "github.com:x": false, "fe80::1%eth0": false, "github.com?x": false, "git hub": false,
+		"github.com": true, "github.com:8443": true, "localhost": true, "192.0.2.1": true, "192.0.2.1:5000": true,
+		"2001:db8::1": true, "[2001:db8::1]:5000": true,
+		"": false, "GitHub.com": false, "*.github.com": false, "user@github.com": false, "github.com/a": false,
+		"https://github.com": false, "github.com:443": false,
+		"github.com:0": false, "github.com:65536": false, "github.com:": false, "github.com:x": false, "fe80::1%eth0": false,
+		"github.com?x": false, "git hub": false,
 	} {
 		if got := isHost(text); got != want {
 			t.Errorf("%q: got %t", text, got)
@@ -25,13 +28,16 @@ func TestUsesHosts(t *testing.T) {
 	code := &integration.SecretRef{Path: "a"}
 	m := &Model{Files: []*File{
 		{Code: code, ImagePatterns: []string{"quay.io/a", "registry.example.net:5000/a", "shop/a"}, Templates: []*Template{
-			{URL: "https://GitHub.com/a/b"}, {URL: "https://gitlab.example.net:8443/a/b"}, {URL: "https://git.example.net/a/b"}}},
-		{Image: code, ImagePatterns: []string{"quay.io/b"}, Templates: []*Template{{URL: "https://open.example.net/a", Targets: []*Target{{
-			Upstream: &Upstream{ServerURL: "https://jenkins.example.net", Token: *code}, Images: []Image{{Registry: "quay.io"}},
-			SLOs: []*SLODocument{{Namespaces: []SLONamespace{{URL: "https://prometheus.example.net", Token: code}}}},
-		}}}}},
+			{URL: "https://GitHub.com/a/b"}, {URL: "https://gitlab.example.net:8443/a/b"},
+			{URL: "https://git.example.net/a/b"}}},
+		{Image: code, ImagePatterns: []string{"quay.io/b"},
+			Templates: []*Template{{URL: "https://open.example.net/a", Targets: []*Target{{
+				Upstream: &Upstream{ServerURL: "https://jenkins.example.net", Token: *code}, Images: []Image{{Registry: "quay.io"}},
+				SLOs: []*SLODocument{{Namespaces: []SLONamespace{{URL: "https://prometheus.example.net", Token: code}}}},
+			}}}}},
 	}}
-	s := Settings{Hosts: []string{"github.com", "gitlab.example.net:8443", "old.example.net", "prometheus.example.net"}, Logins: map[string]LoginSecret{"git.example.net": {}, "left.example.net": {}}}
+	s := Settings{Hosts: []string{"github.com", "gitlab.example.net:8443", "old.example.net", "prometheus.example.net"},
+		Logins: map[string]LoginSecret{"git.example.net": {}, "left.example.net": {}}}
 	for withGates, want := range map[bool]string{
 		false: "git.example.net (repositories) | github.com (repositories) | gitlab.example.net:8443 (repositories) | open.example.net (repositories) | quay.io (images) missing | " +
 			"registry.example.net:5000 (images) | left.example.net () | old.example.net () | prometheus.example.net ()",

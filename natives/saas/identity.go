@@ -42,7 +42,8 @@ func (t *Target) UID() string {
 		name = cmp.Or(*t.Name, name)
 	}
 	of := t.Template.File
-	return uid(strings.Join([]string{of.Name, t.Template.Name, name, t.Namespace.Cluster.Name, t.Namespace.Name}, ":"), of.fips)
+	return uid(strings.Join([]string{of.Name, t.Template.Name, name, t.Namespace.Cluster.Name, t.Namespace.Name}, ":"),
+		of.fips)
 }
 
 // uidSize is how many bytes an identity has.
@@ -75,7 +76,8 @@ func (s Signal) Folder() string { return "state/openshift-saas-deploy-trigger-" 
 // StateKey returns the name of the object in the folder of a signal that says what of the target
 // was deployed last. It is "" if the target has no such signal.
 func (t *Target) StateKey(s Signal) string {
-	key := strings.Join([]string{t.Template.File.Name, t.Template.Name, t.Namespace.Cluster.Name, t.Namespace.Name, t.Env()}, "/")
+	key := strings.Join([]string{t.Template.File.Name, t.Template.Name, t.Namespace.Cluster.Name, t.Namespace.Name,
+		t.Env()}, "/")
 	switch {
 	case s == SignalConfig && (t.Name == nil || *t.Name == ""):
 		return key

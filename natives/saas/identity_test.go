@@ -29,7 +29,8 @@ func TestUIDCases(t *testing.T) {
 
 // The key of images names all of them, sorted.
 func TestStateKeyOfImages(t *testing.T) {
-	target := Target{Ref: "main", Template: &Template{Name: "r", File: &File{Name: "s"}}, Images: []Image{{"quay.io", "b", "y"}, {"quay.io", "a", "x"}},
+	target := Target{Ref: "main", Template: &Template{Name: "r", File: &File{Name: "s"}},
+		Images:    []Image{{"quay.io", "b", "y"}, {"quay.io", "a", "x"}},
 		Namespace: Namespace{Name: "n", Cluster: &Cluster{Name: "c"}, Environment: &Environment{Name: "e"}}}
 	if got, want := target.StateKey(SignalImages), "s/r/c/n/e/quay.io/a/x/quay.io/b/y"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -43,8 +44,10 @@ func TestStateKeyOfImages(t *testing.T) {
 func TestCombo(t *testing.T) {
 	for _, c := range [][3]string{
 		{"My-Saas", "Prod", "my-saas-prod"},
-		{"saas-openshift-cert-manager-routes", "app-sre-production-xxxxxxxxxxxxxxxxxxxx", "saas-openshift-cert-manager-routes-app-sre-production-xx"},
-		{"saas-openshift-cert-manager-routes", "app-sre-production-x-------------------", "saas-openshift-cert-manager-routes-app-sre-production-x"},
+		{"saas-openshift-cert-manager-routes", "app-sre-production-xxxxxxxxxxxxxxxxxxxx",
+			"saas-openshift-cert-manager-routes-app-sre-production-xx"},
+		{"saas-openshift-cert-manager-routes", "app-sre-production-x-------------------",
+			"saas-openshift-cert-manager-routes-app-sre-production-x"},
 	} {
 		if got := (Cell{File: &File{Name: c[0]}, Environment: c[1]}).Combo(); got != c[2] {
 			t.Errorf("got %q, want %q", got, c[2])

@@ -7,7 +7,8 @@ import (
 
 // Times are days, hours, minutes and seconds.
 func TestParseTimeout(t *testing.T) {
-	for text, want := range map[string]time.Duration{"90m": 90 * time.Minute, "1h30m": 90 * time.Minute, "2d1h": 49 * time.Hour, "10s": 10 * time.Second} {
+	for text, want := range map[string]time.Duration{"90m": 90 * time.Minute, "1h30m": 90 * time.Minute,
+		"2d1h": 49 * time.Hour, "10s": 10 * time.Second} {
 		if got, err := ParseTimeout(text); err != nil || got != want {
 			t.Errorf("%q: got %v, %v", text, got, err)
 		}

@@ -42,7 +42,8 @@ const (
 
 // NewPreview compares two models.
 func NewPreview(base, head *Model) Preview {
-	p := previewer{base: base, head: head, before: map[string]*Target{}, after: map[string]*Target{}, changed: map[string]bool{}}
+	p := previewer{base: base, head: head, before: map[string]*Target{}, after: map[string]*Target{},
+		changed: map[string]bool{}}
 	base.eachTarget(func(t *Target) { p.before[t.place()] = t })
 	head.eachTarget(func(t *Target) { p.after[t.place()] = t })
 	for _, f := range base.Files {
@@ -79,7 +80,8 @@ type previewer struct {
 }
 
 func (p *previewer) unknown(subject, file, why string) {
-	p.out.Unknown = append(p.out.Unknown, PreviewLine{Subject: subject, Verb: VerbHeld, Reasons: []string{why}, Place: plan.Place{File: file}})
+	p.out.Unknown = append(p.out.Unknown, PreviewLine{Subject: subject, Verb: VerbHeld, Reasons: []string{why},
+		Place: plan.Place{File: file}})
 }
 
 // cell says whether a cell of head would run.
@@ -150,9 +152,12 @@ func changes(old, t *Target) []string {
 	for key := range after {
 		keys[key] = true
 	}
-	names := map[string]string{"saas_file_parameters": "parameters of the saas file", "rt_parameters": "parameters of the template",
-		"saas_file_managed_resource_types": "managedResourceTypes", "saas_file_managed_resource_names": "managedResourceNames",
-		"saas_file_secretparameters": "secretParameters of the saas file", "rt_secretparameters": "secretParameters of the template"}
+	names := map[string]string{"saas_file_parameters": "parameters of the saas file",
+		"rt_parameters":                    "parameters of the template",
+		"saas_file_managed_resource_types": "managedResourceTypes",
+		"saas_file_managed_resource_names": "managedResourceNames",
+		"saas_file_secretparameters":       "secretParameters of the saas file",
+		"rt_secretparameters":              "secretParameters of the template"}
 	var out []string
 	for _, key := range sortedKeys(keys) {
 		if string(sortedJSON(before[key])) == string(sortedJSON(after[key])) {
@@ -209,7 +214,8 @@ func (p Preview) Findings() []integration.Remark {
 	for _, l := range p.Runs {
 		add(l, plan.EffectOther, l.Subject, map[string]string{VerbRun: "run ", VerbHeld: "held run "}[l.Verb]+l.Subject)
 	}
-	kinds := map[string]plan.EffectKind{VerbOpen: plan.EffectCreate, VerbChange: plan.EffectChange, VerbDrop: plan.EffectOther}
+	kinds := map[string]plan.EffectKind{VerbOpen: plan.EffectCreate, VerbChange: plan.EffectChange,
+		VerbDrop: plan.EffectOther}
 	for _, l := range p.Promotions {
 		add(l, kinds[l.Verb], "", l.Verb+" promotion of "+l.Subject)
 	}

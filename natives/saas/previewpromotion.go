@@ -8,7 +8,8 @@ import (
 
 // promotes reports whether promotions are made for a target.
 func (t *Target) promotes() bool {
-	return t != nil && t.Promotion != nil && t.Promotion.Auto && len(t.Promotion.Subscribe) > 0 && !t.Disable && !t.Delete &&
+	return t != nil && t.Promotion != nil && t.Promotion.Auto && len(t.Promotion.Subscribe) > 0 && !t.Disable &&
+		!t.Delete &&
 		t.Broken == "" && t.Template.File.Broken == "" && !t.Template.File.Deprecated
 }
 
@@ -18,7 +19,8 @@ func (p *previewer) promotion(t *Target) {
 	line := PreviewLine{Subject: t.Label(), Place: t.Place}
 	switch {
 	case t.promotes() && !old.promotes():
-		line.Verb, line.Reasons = VerbOpen, []string{"it follows " + strings.Join(t.Promotion.Subscribe, ", ") + " from now on"}
+		line.Verb, line.Reasons = VerbOpen,
+			[]string{"it follows " + strings.Join(t.Promotion.Subscribe, ", ") + " from now on"}
 	case !t.promotes() && old.promotes():
 		line.Verb, line.Reasons = VerbDrop, []string{notPromoted(t)}
 	case t.promotes():
@@ -102,10 +104,12 @@ func (p *previewer) gone(t *Target) {
 		return // that was told
 	}
 	if t.promotes() {
-		p.out.Promotions = append(p.out.Promotions, PreviewLine{Subject: t.Label(), Verb: VerbDrop, Place: t.Place, Reasons: []string{"it is gone from the data"}})
+		p.out.Promotions = append(p.out.Promotions, PreviewLine{Subject: t.Label(), Verb: VerbDrop, Place: t.Place,
+			Reasons: []string{"it is gone from the data"}})
 	}
 	if !t.Delete && !t.Disable {
-		p.unknown(t.Label(), t.Place.File, "it is gone from the data without delete: true before, so nothing starts, and its objects stay")
+		p.unknown(t.Label(), t.Place.File, "it is gone from the data without delete: true before, so nothing starts, and "+
+			"its objects stay")
 	}
 }
 

@@ -42,7 +42,8 @@ func Read(ctx context.Context, query integration.QueryFunc, s Settings) (*Model,
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{settings: s, model: &Model{Apps: map[string]*App{}}, broken: map[string]string{}, matches: map[string]match{}}
+	r := &reader{settings: s, model: &Model{Apps: map[string]*App{}}, broken: map[string]string{},
+		matches: map[string]match{}}
 	rows := map[string][]row{}
 	for _, l := range []list{sloList, orgList, registryList, quayOrgList} { // older schemas do not have them
 		if known["Query"][l.root] {
@@ -60,7 +61,9 @@ func Read(ctx context.Context, query integration.QueryFunc, s Settings) (*Model,
 	if err := r.readSettings(rows[settingsList.root]); err != nil {
 		return nil, err
 	}
-	each(r, rows[orgList.root], func(_ string, a orgAnswer) { r.model.orgs[strings.TrimSuffix(strings.ToLower(a.URL), "/")] = true })
+	each(r, rows[orgList.root], func(_ string, a orgAnswer) {
+		r.model.orgs[strings.TrimSuffix(strings.ToLower(a.URL), "/")] = true
+	})
 	r.readRegistries(lists, rows)
 	r.readApps(rows[appList.root])
 	r.readEnvironments(rows[environmentList.root])
@@ -114,7 +117,8 @@ func (r *reader) readSettings(rows []row) error {
 		for j, b := range answer.Blocks {
 			labels, err := readLabels(&b.Labels)
 			if err != nil {
-				return reconcile.Config(fmt.Errorf("%s/imagePatternsBlockRules/%d/environmentLabelSelector: %w", rows[i].path, j, err))
+				return reconcile.Config(fmt.Errorf("%s/imagePatternsBlockRules/%d/environmentLabelSelector: %w", rows[i].path, j,
+					err))
 			}
 			r.model.Blocks = append(r.model.Blocks, BlockRule{Labels: labels, Patterns: b.Patterns})
 		}
@@ -251,7 +255,8 @@ func (r *reader) readNamespaces(rows []row) {
 				return
 			}
 		}
-		n := &Namespace{Path: path, Name: a.Name, Environment: r.environments[a.Environment.Path], Cluster: r.clusters[a.Cluster.Path]}
+		n := &Namespace{Path: path, Name: a.Name, Environment: r.environments[a.Environment.Path],
+			Cluster: r.clusters[a.Cluster.Path]}
 		if app := r.apps[a.App.Path]; app != nil && n.Environment != nil && n.Cluster != nil {
 			n.App = app.Name
 		} else {

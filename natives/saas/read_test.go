@@ -38,14 +38,16 @@ func TestRead(t *testing.T) {
 	if got := lines(Validate(m)); len(got) > 0 {
 		t.Errorf("got findings %q", got)
 	}
-	if len(m.Files) != 1 || m.HashLength != 7 || m.Files[0].Provider.Template != "openshift-saas-deploy" || m.Files[0].Code.Path != "app/code" {
+	if len(m.Files) != 1 || m.HashLength != 7 || m.Files[0].Provider.Template != "openshift-saas-deploy" ||
+		m.Files[0].Code.Path != "app/code" {
 		t.Fatalf("got %+v", m.Files)
 	}
 	var keys []string
 	for _, c := range m.Cells() {
 		keys = append(keys, c.Key()+" "+c.Combo()+" "+c.Targets[0].Label())
 	}
-	if want := []string{"shop/production shop-production shop/shop c-1/shop-production", "shop/stage shop-stage shop/shop c-1/shop-stage"}; !slices.Equal(keys, want) {
+	if want := []string{"shop/production shop-production shop/shop c-1/shop-production",
+		"shop/stage shop-stage shop/shop c-1/shop-stage"}; !slices.Equal(keys, want) {
 		t.Errorf("got cells %q, want %q", keys, want)
 	}
 	stage := m.Files[0].Templates[0].Targets[0]
@@ -60,9 +62,11 @@ func TestRead(t *testing.T) {
 // A field that the types of the data do not have yet is not asked for.
 func TestReadOlderTypes(t *testing.T) {
 	w := saastest.New()
-	w.Drop = []string{"SaasFile_v2.compare", "SaasResourceTemplateTarget_v2.slos", "SaasResourceTemplateTargetPromotion_v1.schedule",
+	w.Drop = []string{"SaasFile_v2.compare", "SaasResourceTemplateTarget_v2.slos",
+		"SaasResourceTemplateTargetPromotion_v1.schedule",
 		"AppCodeComponents_v1.hotfixVersions", "Namespace_v1.skupperSite", "AppInterfaceSettings_v1.imagePatternsBlockRules",
-		"VaultSecret_v1.format", "Cluster_v1.spec", "Cluster_v1.clusterAdminAutomationToken", "SaasFile_v2.slack", "SaasFile_v2.allowedSecretParameterPaths", "Query.slo_document_v1"}
+		"VaultSecret_v1.format", "Cluster_v1.spec", "Cluster_v1.clusterAdminAutomationToken", "SaasFile_v2.slack",
+		"SaasFile_v2.allowedSecretParameterPaths", "Query.slo_document_v1"}
 	if got := read(t, w); len(got.Cells()) != 2 || !got.Files[0].Compare {
 		t.Errorf("got %d cells, compare %v", len(got.Cells()), got.Files[0].Compare)
 	}
@@ -75,10 +79,17 @@ func TestReadHoldsTheSmallestPart(t *testing.T) {
 		held   string // the broken ones
 		told   string // part of a line
 	}{
-		"a saas file with a wrong type": {func(w *saastest.World) { w.Set("/services/app-001/saas.yml", object{"a": 1}, "timeout") }, "app-001", "/services/app-001/saas.yml/timeout"},
-		"a required field missing":      {func(w *saastest.World) { w.Set("/services/app-001/saas.yml", nil, "resourceTemplates", 0, "url") }, "app-001", "/services/app-001/saas.yml"},
-		"an app that cannot be read":    {func(w *saastest.World) { w.Set("/services/app-001/app.yml", "x", "codeComponents") }, "app-001", "/services/app-001/app.yml"},
-		"a cluster that cannot be read": {func(w *saastest.World) { w.Set("/clusters/c-2.yml", object{}, "automationToken") }, "app-001", "/clusters/c-2.yml"},
+		"a saas file with a wrong type": {func(w *saastest.World) {
+			w.Set("/services/app-001/saas.yml", object{"a": 1}, "timeout")
+		}, "app-001", "/services/app-001/saas.yml/timeout"},
+		"a required field missing": {func(w *saastest.World) {
+			w.Set("/services/app-001/saas.yml", nil, "resourceTemplates", 0, "url")
+		}, "app-001", "/services/app-001/saas.yml"},
+		"an app that cannot be read": {func(w *saastest.World) {
+			w.Set("/services/app-001/app.yml", "x", "codeComponents")
+		}, "app-001", "/services/app-001/app.yml"},
+		"a cluster that cannot be read": {func(w *saastest.World) { w.Set("/clusters/c-2.yml", object{}, "automationToken") },
+			"app-001", "/clusters/c-2.yml"},
 		"an environment without labels": {func(w *saastest.World) {
 			w.Data["/environments/odd.yml"] = object{"$schema": "/app-sre/environment-1.yml", "name": "odd", "labels": []any{1}}
 			w.Set("/services/app-001/namespaces/app-001-stage.yml", saastest.Ref("/environments/odd.yml"), "environment")
@@ -87,18 +98,25 @@ func TestReadHoldsTheSmallestPart(t *testing.T) {
 			w.Set("/services/app-003/namespaces/app-003-stage.yml", object{"a": 1}, "delete")
 			of := w.Target("/services/app-001/saas.yml", 0, 0)
 			delete(of, "namespace")
-			of["provider"], of["namespaceSelector"] = "dynamic", object{"jsonPathSelectors": object{"include": []any{`namespace[?@.name="app-001-stage"]`}}}
-		}, "app-001, app-003, app-001-0 production, app-003-0 production", "/services/app-003/namespaces/app-003-stage.yml/delete"},
-		"parameters that are a list": {func(w *saastest.World) { w.Set("/services/app-001/saas.yml", []any{1}, "parameters") }, "app-001", "/services/app-001/saas.yml/parameters: parameters must be an object"},
+			of["provider"], of["namespaceSelector"] = "dynamic",
+				object{"jsonPathSelectors": object{"include": []any{`namespace[?@.name="app-001-stage"]`}}}
+		}, "app-001, app-003, app-001-0 production, app-003-0 production",
+			"/services/app-003/namespaces/app-003-stage.yml/delete"},
+		"parameters that are a list": {func(w *saastest.World) {
+			w.Set("/services/app-001/saas.yml", []any{1}, "parameters")
+		}, "app-001", "/services/app-001/saas.yml/parameters: parameters must be an object"},
 		"a selector that is none": {func(w *saastest.World) {
 			of := w.Target("/services/app-001/saas.yml", 0, 0)
 			delete(of, "namespace")
-			of["provider"], of["namespaceSelector"] = "dynamic", object{"jsonPathSelectors": object{"include": []any{"namespace[?()GARBAGE]"}}}
-		}, "app-001, app-001-0 production", "/services/app-001/saas.yml/resourceTemplates/0/targets/0/namespaceSelector/jsonPathSelectors/include/0"},
+			of["provider"], of["namespaceSelector"] = "dynamic",
+				object{"jsonPathSelectors": object{"include": []any{"namespace[?()GARBAGE]"}}}
+		}, "app-001, app-001-0 production",
+			"/services/app-001/saas.yml/resourceTemplates/0/targets/0/namespaceSelector/jsonPathSelectors/include/0"},
 		"a template that ends nowhere": {func(w *saastest.World) {
 			w.Target("/services/app-001/saas.yml", 0, 1)["parameters"] = object{"A": "{{{ x"}
 		}, "app-001-0 production", "/parameters/A: the template {{{ … }}} does not end"},
-		"two of one name": {func(w *saastest.World) { w.Set("/services/app-001/saas.yml", "app-002", "name") }, "app-002, app-002", "2 saas files are named app-002"},
+		"two of one name": {func(w *saastest.World) { w.Set("/services/app-001/saas.yml", "app-002", "name") },
+			"app-002, app-002", "2 saas files are named app-002"},
 		"a circle of channels": {func(w *saastest.World) {
 			w.Target("/services/app-001/saas.yml", 0, 1)["promotion"].(object)["publish"] = []any{"back"}
 			w.Target("/services/app-001/saas.yml", 0, 0)["promotion"].(object)["subscribe"] = []any{"back"}
@@ -155,11 +173,16 @@ func TestContent(t *testing.T) {
 	of["disable"] = false
 	of["slos"] = []any{saastest.Ref(saastest.SLOs)}
 	of["images"] = []any{object{"org": saastest.Ref(saastest.QuayOrg), "name": "shop"}}
-	of["secretParameters"] = []any{object{"name": "S", "secret": object{"path": "app/shop/{{{ resource.namespace.environment.name }}}", "field": "f", "version": 2}}}
-	of["parameters"] = object{"A": "{{{ resource.namespace.name }}}-{{{resource.namespace.labels['team']}}}\n", "B": "é𝄞", "C": 1.5, "D": object{"x": nil}}
+	of["secretParameters"] = []any{object{"name": "S",
+		"secret": object{"path": "app/shop/{{{ resource.namespace.environment.name }}}", "field": "f", "version": 2}}}
+	of["parameters"] = object{"A": "{{{ resource.namespace.name }}}-{{{resource.namespace.labels['team']}}}\n", "B": "é𝄞",
+		"C": 1.5, "D": object{"x": nil}}
 	w.Set(saastest.File, []any{object{"resource": "Secret", "resourceNames": []any{"a"}}}, "managedResourceNames")
-	w.Set(saastest.File, []any{object{"name": "F", "secret": object{"path": "app/shop", "field": "f", "format": "base64"}}}, "secretParameters")
-	w.Set(saastest.File, []any{object{"name": "T", "secret": object{"path": "app/shop", "field": "f"}}}, "resourceTemplates", 0, "secretParameters")
+	w.Set(saastest.File,
+		[]any{object{"name": "F", "secret": object{"path": "app/shop", "field": "f", "format": "base64"}}},
+		"secretParameters")
+	w.Set(saastest.File, []any{object{"name": "T", "secret": object{"path": "app/shop", "field": "f"}}},
+		"resourceTemplates", 0, "secretParameters")
 	target := read(t, w).Files[0].Templates[0].Targets[1]
 	raw, err := json.Marshal(target.Content())
 	if err != nil {
@@ -189,7 +212,8 @@ func TestContent(t *testing.T) {
 		}
 	}
 	without := read(t, saastest.New()).Files[0].Templates[0].Targets[1].Content().(map[string]any)
-	for _, missing := range []string{"rt_secretparameters", "saas_file_secretparameters", "saas_file_managed_resource_names"} {
+	for _, missing := range []string{"rt_secretparameters", "saas_file_secretparameters",
+		"saas_file_managed_resource_names"} {
 		if _, isThere := without[missing]; isThere {
 			t.Errorf("a target without them has %s", missing)
 		}

@@ -13,15 +13,19 @@ import (
 func (r *reader) readFile(ctx context.Context, query integration.QueryFunc, of *row) {
 	a := decode[fileAnswer](of)
 	if r.isWrong(*of) {
-		f := &File{Path: of.path, Name: fileList.askName(ctx, query, of.path), Broken: r.broken[of.path], fips: r.settings.FIPS}
+		f := &File{Path: of.path, Name: fileList.askName(ctx, query, of.path), Broken: r.broken[of.path],
+			fips: r.settings.FIPS}
 		r.model.Files = append(r.model.Files, f)
 		r.noteUnread(ctx, query, of.path)
 		return
 	}
-	f := &File{Path: a.Path, Name: a.Name, ManagedTypes: a.ManagedTypes, ManagedNames: a.ManagedNames, ImagePatterns: a.ImagePatterns,
-		Parameters: compact(a.Parameters), SecretParameters: a.SecretParameters.list(), AllowedSecretPaths: a.AllowedSecretPaths,
+	f := &File{Path: a.Path, Name: a.Name, ManagedTypes: a.ManagedTypes, ManagedNames: a.ManagedNames,
+		ImagePatterns: a.ImagePatterns,
+		Parameters:    compact(a.Parameters), SecretParameters: a.SecretParameters.list(),
+		AllowedSecretPaths:   a.AllowedSecretPaths,
 		ValidateTargetsInApp: value(a.ValidateTargetsInApp), ValidatePlannedData: value(a.ValidatePlannedData),
-		Takeover: value(a.Takeover), Deprecated: value(a.Deprecated), Compare: a.Compare == nil || *a.Compare, ClusterAdmin: value(a.ClusterAdmin),
+		Takeover: value(a.Takeover), Deprecated: value(a.Deprecated), Compare: a.Compare == nil || *a.Compare,
+		ClusterAdmin:         value(a.ClusterAdmin),
 		UseChannelInImageTag: value(a.UseChannel), PublishJobLogs: value(a.PublishJobLogs), AsksForSlack: a.Slack != nil,
 		Timeout: value(a.Timeout), fips: r.settings.FIPS}
 	if a.Authentication != nil {
@@ -60,7 +64,8 @@ func (r *reader) noteUnread(ctx context.Context, query integration.QueryFunc, pa
 		List []struct {
 			Templates []targets `json:"resourceTemplates"`
 		} `json:"list"`
-	}](ctx, query, "query($path: String) { list: "+fileList.root+"(path: $path) { resourceTemplates { targets { promotion { publish } } } } }", map[string]any{"path": path})
+	}](ctx, query, "query($path: String) { list: "+fileList.root+
+		"(path: $path) { resourceTemplates { targets { promotion { publish } } } } }", map[string]any{"path": path})
 	if err != nil || len(answer.List) != 1 {
 		r.unreadChannel(anyChannel, path)
 		return
@@ -112,7 +117,8 @@ func (r *reader) breakFile(f *File, code plan.FindingCode, pointer, message stri
 	if f.Broken == "" {
 		f.Broken = message
 	}
-	r.tell(plan.Finding{Code: code, Severity: plan.SeverityError, Place: plan.Place{File: f.Path, Pointer: pointer}, Message: message})
+	r.tell(plan.Finding{Code: code, Severity: plan.SeverityError, Place: plan.Place{File: f.Path, Pointer: pointer},
+		Message: message})
 }
 
 // breakTarget holds a target and tells why, at a pointer below the target.
@@ -126,7 +132,8 @@ func (m *Model) breakTarget(t *Target, code plan.FindingCode, pointer, message s
 // tellTarget adds a finding about a target, at a pointer below it, once: the targets of a selector
 // have one place.
 func (m *Model) tellTarget(t *Target, code plan.FindingCode, severity plan.Severity, pointer, message string) {
-	f := plan.Finding{Code: code, Severity: severity, Place: plan.Place{File: t.Place.File, Pointer: t.Place.Pointer + pointer}, Message: message}
+	f := plan.Finding{Code: code, Severity: severity,
+		Place: plan.Place{File: t.Place.File, Pointer: t.Place.Pointer + pointer}, Message: message}
 	for i := len(m.Findings) - 1; i >= 0 && i >= len(m.Findings)-20; i-- {
 		if g := m.Findings[i]; g.Place == f.Place && g.Message == f.Message {
 			return
@@ -137,14 +144,16 @@ func (m *Model) tellTarget(t *Target, code plan.FindingCode, severity plan.Sever
 
 // readTemplate reads a resource template.
 func (r *reader) readTemplate(f *File, a *templateAnswer, pointer string) {
-	t := &Template{File: f, Name: a.Name, URL: a.URL, Path: a.Path, Kind: Kind(value(a.Provider)), HashLength: value(a.HashLength),
+	t := &Template{File: f, Name: a.Name, URL: a.URL, Path: a.Path, Kind: Kind(value(a.Provider)),
+		HashLength: value(a.HashLength),
 		Parameters: compact(a.Parameters), SecretParameters: a.SecretParameters.list(), Pointer: pointer}
 	switch t.Kind {
 	case "":
 		t.Kind = OpenShift
 	case OpenShift, Directory, Helm:
 	default:
-		r.breakFile(f, CodeParameters, pointer+"/provider", fmt.Sprintf("%.40q is not known; say %s, %s or %s", t.Kind, OpenShift, Directory, Helm))
+		r.breakFile(f, CodeParameters, pointer+"/provider", fmt.Sprintf("%.40q is not known; say %s, %s or %s", t.Kind,
+			OpenShift, Directory, Helm))
 	}
 	if _, err := readParameters(a.Parameters); err != nil {
 		r.breakFile(f, CodeParameters, pointer+"/parameters", err.Error())
@@ -165,7 +174,8 @@ func (r *reader) readTargets(of *Template, a *targetAnswer, place plan.Place) {
 	case a.Selector == nil && a.Namespace == nil:
 		r.unplaced(of, a, place, CodeNamespace, "", "it has no namespace and no namespaceSelector")
 	case a.Selector != nil && a.Namespace != nil:
-		r.unplaced(of, a, place, CodeNamespace, "/namespaceSelector", "namespace and namespaceSelector exclude each other; remove one")
+		r.unplaced(of, a, place, CodeNamespace, "/namespaceSelector",
+			"namespace and namespaceSelector exclude each other; remove one")
 	case a.Selector != nil && value(a.Provider) != "dynamic":
 		r.unplaced(of, a, place, CodeSelector, "/namespaceSelector", "a namespaceSelector needs provider: dynamic")
 	case a.Selector != nil:
@@ -187,7 +197,8 @@ func (r *reader) readTargets(of *Template, a *targetAnswer, place plan.Place) {
 
 // unplaced tells of a target whose namespaces are not known. Its cells are not known either, so
 // that its whole saas file is held.
-func (r *reader) unplaced(of *Template, a *targetAnswer, place plan.Place, code plan.FindingCode, pointer, message string) {
+func (r *reader) unplaced(of *Template, a *targetAnswer, place plan.Place, code plan.FindingCode,
+	pointer, message string) {
 	if of.File.Broken == "" {
 		of.File.Broken = "a target cannot be placed: " + message
 	}
@@ -202,14 +213,17 @@ func (r *reader) unplaced(of *Template, a *targetAnswer, place plan.Place, code 
 
 // readTarget reads a target in one namespace.
 func (r *reader) readTarget(of *Template, a *targetAnswer, n Namespace, place plan.Place) *Target {
-	t := &Target{Template: of, Name: a.Name, Namespace: n, Ref: a.Ref, Promotion: a.Promotion.promotion(), Disable: value(a.Disable),
-		Delete: value(a.Delete), SecretParameters: a.SecretParameters.list(), Place: place}
+	t := &Target{Template: of, Name: a.Name, Namespace: n, Ref: a.Ref, Promotion: a.Promotion.promotion(),
+		Disable: value(a.Disable),
+		Delete:  value(a.Delete), SecretParameters: a.SecretParameters.list(), Place: place}
 	t.explicit.disable, t.explicit.delete = a.Disable != nil, a.Delete != nil
 	if p := a.Promotion; p != nil {
-		t.explicit.auto, t.explicit.redeploy, t.explicit.soak, t.explicit.schedule = p.Auto != nil, p.Redeploy != nil, p.SoakDays != nil, p.Schedule != nil
+		t.explicit.auto, t.explicit.redeploy, t.explicit.soak, t.explicit.schedule = p.Auto != nil, p.Redeploy != nil,
+			p.SoakDays != nil, p.Schedule != nil
 	}
 	if u := a.Upstream; u != nil {
-		t.Upstream = &Upstream{Instance: u.Instance.Name, ServerURL: u.Instance.ServerURL, Job: u.Name, Token: *u.Instance.Token.ref()}
+		t.Upstream = &Upstream{Instance: u.Instance.Name, ServerURL: u.Instance.ServerURL, Job: u.Name,
+			Token: *u.Instance.Token.ref()}
 	}
 	if a.Images != nil {
 		t.Images = []Image{}

@@ -85,14 +85,17 @@ func (m *Model) checkUpstream(t *Target) {
 	server, isKnown := m.jobs[of.Instance]
 	if !isKnown {
 		m.tellTarget(t, CodeUpstream, plan.SeverityNote, "/upstream/instance",
-			fmt.Sprintf("the data define no jobs of %.100q, so whether it has the job %.100q was not checked", of.Instance, of.Job))
+			fmt.Sprintf("the data define no jobs of %.100q, so whether it has the job %.100q was not checked", of.Instance,
+				of.Job))
 		return
 	}
 	found := server.Jobs[of.Job]
 	for _, p := range server.Problems {
 		if len(found) == 0 {
-			m.Findings = append(m.Findings, plan.Finding{Code: CodeUpstream, Severity: plan.SeverityNote, Place: plan.Place{File: p.File},
-				Message: fmt.Sprintf("not all jobs of %.100q are known, so upstream jobs that nobody found were not checked: %s", of.Instance, p.Message)})
+			m.Findings = append(m.Findings, plan.Finding{Code: CodeUpstream, Severity: plan.SeverityNote,
+				Place: plan.Place{File: p.File},
+				Message: fmt.Sprintf("not all jobs of %.100q are known, so upstream jobs that nobody found were not checked: %s",
+					of.Instance, p.Message)})
 		}
 	}
 	switch {
@@ -117,7 +120,9 @@ func (m *Model) rightJobs(t *Target) string {
 	for _, instance := range sortedKeys(m.jobs) {
 		left := most
 		for _, name := range sortedKeys(m.jobs[instance].Jobs) {
-			isRight := slices.ContainsFunc(m.jobs[instance].Jobs[name], func(j jobs.Job) bool { return j.Builds(t.Template.URL, t.Ref) })
+			isRight := slices.ContainsFunc(m.jobs[instance].Jobs[name], func(j jobs.Job) bool {
+				return j.Builds(t.Template.URL, t.Ref)
+			})
 			if isRight && left > 0 {
 				left--
 				out += fmt.Sprintf(", %.100s of %.100s", name, instance)

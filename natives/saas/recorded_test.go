@@ -12,7 +12,8 @@ import (
 // Bundles with the types of app-interface are read, whatever their values are: real ones,
 // generated ones, and one with random values in all fields.
 func TestReadRecordedBundles(t *testing.T) {
-	for name, least := range map[string]int{"app-interface-head.json": 0, "generated-300-head.json": 20, "random-1-head.json": 0} {
+	for name, least := range map[string]int{"app-interface-head.json": 0, "generated-300-head.json": 20,
+		"random-1-head.json": 0} {
 		t.Run(name, func(t *testing.T) {
 			raw, err := os.ReadFile(shared.Path(t, "data", "bundles", name))
 			if err != nil {

@@ -93,7 +93,8 @@ func (r *reader) search(text string) ([]*Namespace, error) {
 		cluster, _ := field(field(v, "cluster"), "name").(string)
 		n := r.byKey[[2]string{cluster, name}]
 		if n == nil {
-			return nil, errors.New("it chooses something that is no namespace; it must end with a namespace, such as $.namespace[?@.app.name=\"shop\"]")
+			return nil, errors.New("it chooses something that is no namespace; it must end with a namespace, such as " +
+				"$.namespace[?@.app.name=\"shop\"]")
 		}
 		out = append(out, n)
 	}

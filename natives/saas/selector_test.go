@@ -33,7 +33,8 @@ func TestTargetsThatCannotBeToldApart(t *testing.T) {
 		of := m.Files[0].Templates[0].Targets
 		got := strings.Contains(strings.Join(lines(Validate(m)), "\n"), "cannot be told apart; give the targets names")
 		if got != c.isHeld || (of[1].Broken != "") != c.isHeld || !of[1].Alike || of[0].Alike {
-			t.Errorf("%s: held %v (%q), alike %v and %v: %s", name, got, of[1].Broken, of[0].Alike, of[1].Alike, lines(Validate(m)))
+			t.Errorf("%s: held %v (%q), alike %v and %v: %s", name, got, of[1].Broken, of[0].Alike, of[1].Alike,
+				lines(Validate(m)))
 		}
 	}
 }
@@ -46,27 +47,35 @@ func TestSelectors(t *testing.T) {
 		{"two conditions", `namespace[?@.environment.name="production" & @.app.name="example"]`, "", "example-01"},
 		{"several paths", `namespace[?@.environment.name="production"];namespace[?@.environment.name='stage']`,
 			`namespace[?@.app.name="app-interface-test-service"];namespace[?@.cluster.name="app-interface-infra"];$.namespace[?(@.labels.team=="shop")]`, "example-01 example-02"},
-		{"a field that is there", `namespace[?@.skupperSite]`, "", "app-interface-test-service-pipelines app-interface-test-service-prod app-interface-test-service-stage"},
-		{"a field that is null", `namespace[?@.skupperSite.delete]`, "", "app-interface-test-service-prod app-interface-test-service-stage"},
+		{"a field that is there", `namespace[?@.skupperSite]`, "",
+			"app-interface-test-service-pipelines app-interface-test-service-prod app-interface-test-service-stage"},
+		{"a field that is null", `namespace[?@.skupperSite.delete]`, "",
+			"app-interface-test-service-prod app-interface-test-service-stage"},
 		{"a truth value", `namespace[?@.skupperSite.delete=true]`, "", "app-interface-test-service-stage"},
 		{"another truth value", `namespace[?(@.skupperSite.delete != true)]`, "", "app-interface-test-service-prod"},
 		{"all", `namespace[*]`, "", all},
 		{"all but some", `$.namespace[*]`, `namespace[?@.name != "example-01"]`, "example-01"},
 		{"a position", `namespace[0]`, "namespace[?@.name]", ""},
 		{"an order", `namespace[?@.name >= "other"]`, "", "other-shop-production other-shop-stage"},
-		{"labels of an environment", `namespace[?@.environment.labels.type = "stage" & @.app.name = "example"]`, "", "example-02"},
+		{"labels of an environment", `namespace[?@.environment.labels.type = "stage" & @.app.name = "example"]`, "",
+			"example-02"},
 		{"names in quotes", `namespace[?@.'app'.name="example"]`, "", "example-01 example-02"},
-		{"a text and no text", `namespace[?@.app != "x" & @.cluster.name="app-interface-infra"]`, "", "app-interface-integration"},
+		{"a text and no text", `namespace[?@.app != "x" & @.cluster.name="app-interface-infra"]`, "",
+			"app-interface-integration"},
 		{"a pattern", `namespace[?@.name =~ "^example-0[12]$"]`, "", "example-01 example-02"},
 		{"a pattern somewhere", `namespace[?@.name=~"shop"]`, "", "other-shop-production other-shop-stage"},
-		{"one of two paths", `namespace[?@.name="example-01"] | $.namespace[?@.name="example-02"]`, "", "example-02"}, // | binds closer than the dot
-		{"one of two paths in parentheses", `(namespace[?@.name="example-01"]) | ($.namespace[?@.name="example-02"])`, "", "example-01 example-02"},
+		// | binds closer than the dot
+		{"one of two paths", `namespace[?@.name="example-01"] | $.namespace[?@.name="example-02"]`, "", "example-02"},
+		{"one of two paths in parentheses", `(namespace[?@.name="example-01"]) | ($.namespace[?@.name="example-02"])`, "",
+			"example-01 example-02"},
 		{"wherever it is", `$..namespace[?@.app.name="example"]`, "", "example-01 example-02"},
-		{"below", "$..skupperSite.`parent`", "", "app-interface-test-service-pipelines app-interface-test-service-prod app-interface-test-service-stage"},
+		{"below", "$..skupperSite.`parent`", "",
+			"app-interface-test-service-pipelines app-interface-test-service-prod app-interface-test-service-stage"},
 		{"a slice", "namespace[:]", `namespace[?@.name!="example-02"]`, "example-02"},
 		{"the last one", "namespace[-1]", "namespace[:-1]", "other-shop-stage"},
 		{"two positions", "namespace[0,1,0]", "namespace[1:]", "app-interface-integration"},
-		{"where", "namespace[*] where skupperSite", `namespace[*] wherenot (skupperSite.delete)`, "app-interface-test-service-prod app-interface-test-service-stage"},
+		{"where", "namespace[*] where skupperSite", `namespace[*] wherenot (skupperSite.delete)`,
+			"app-interface-test-service-prod app-interface-test-service-stage"},
 		{"nothing", `namespace[?@.nosuch.field="x"]`, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -92,15 +101,19 @@ func TestSelectors(t *testing.T) {
 // A path that cannot be read, or does not choose whole namespaces, is a mistake at its place.
 func TestSelectorMistakes(t *testing.T) {
 	for path, want := range map[string]string{
-		"": "ends too early", "namespace": "is no namespace", "$": "is no namespace", "namespace[": "ends too early", "namespace[?()GARBAGE]": "is not expected",
-		`namespace[?@.name="x]`: "is not closed", `namespace[?@.name="example-01"].cluster`: "is no namespace", "namespace[*].`len`": "it chooses something that is no namespace",
+		"": "ends too early", "namespace": "is no namespace", "$": "is no namespace", "namespace[": "ends too early",
+		"namespace[?()GARBAGE]": "is not expected",
+		`namespace[?@.name="x]`: "is not closed", `namespace[?@.name="example-01"].cluster`: "is no namespace",
+		"namespace[*].`len`":                  "it chooses something that is no namespace",
 		`namespace[?@.name="x" | @.name="y"]`: `"|" is not expected`, "namespace[/name]": "sorting",
 		`namespace[?@.app.name="example"][?@.name]`: "must stand behind a list",
-		`namespace[?@.app > "x"]`:                   "cannot compare an object with a text", `namespace[?@.name=~"("]`: "cannot be used",
+		`namespace[?@.app > "x"]`:                   "cannot compare an object with a text",
+		`namespace[?@.name=~"("]`:                   "cannot be used",
 	} {
 		m := read(t, selectorWorld([]string{"namespace[*]"}, []string{path}))
 		got := strings.Join(lines(m.Findings), "\n")
-		isPlaced := strings.Contains(got, "SAAS_SELECTOR "+saastest.File+"/resourceTemplates/0/targets/0/namespaceSelector/jsonPathSelectors/exclude/0: ")
+		isPlaced := strings.Contains(got,
+			"SAAS_SELECTOR "+saastest.File+"/resourceTemplates/0/targets/0/namespaceSelector/jsonPathSelectors/exclude/0: ")
 		if want == "" && got != "" || want != "" && (!isPlaced || !strings.Contains(got, want) || m.Files[0].Broken == "") {
 			t.Errorf("%s: got %q, want a mistake with %q", path, got, want)
 		}

@@ -53,7 +53,8 @@ func (s *Soak) UnmarshalText(text []byte) error {
 func (s Settings) Check(own settings.Own) error {
 	for i, host := range s.Hosts {
 		if !isHost(host) {
-			return own.Mistake("must be the name of a host in lower case, such as github.com, or with a port that is not the usual one, such as github.com:8443", "hosts", fmt.Sprint(i))
+			return own.Mistake("must be the name of a host in lower case, such as github.com, or with a port that is not the "+
+				"usual one, such as github.com:8443", "hosts", fmt.Sprint(i))
 		}
 	}
 	for _, host := range slices.Sorted(maps.Keys(s.Logins)) {

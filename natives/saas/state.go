@@ -76,9 +76,11 @@ type channelState struct {
 // [Validate] says are not part of it: a new target would change them for all others.
 func (m *Model) CellState(c Cell) any {
 	f := c.File
-	out := cellState{Key: c.Key(), Broken: f.Broken, File: fileState{Path: f.Path, App: f.App, ManagedNames: f.ManagedNames,
-		ImagePatterns: f.ImagePatterns, Code: f.Code, Image: f.Image, AllowedPaths: f.AllowedSecretPaths, HashLength: m.HashLength,
-		Switches: f.switches(), Secrets: inOrder(f.SecretParameters)}}
+	out := cellState{Key: c.Key(), Broken: f.Broken,
+		File: fileState{Path: f.Path, App: f.App, ManagedNames: f.ManagedNames,
+			ImagePatterns: f.ImagePatterns, Code: f.Code, Image: f.Image, AllowedPaths: f.AllowedSecretPaths,
+			HashLength: m.HashLength,
+			Switches:   f.switches(), Secrets: inOrder(f.SecretParameters)}}
 	for _, t := range c.Targets {
 		out.Of = append(out.Of, m.targetState(t))
 		env := t.Namespace.Environment
@@ -114,7 +116,8 @@ func inOrder(lists ...[]SecretParameter) string {
 	var b strings.Builder
 	for i, list := range lists {
 		for _, p := range list {
-			_, _ = fmt.Fprintf(&b, "%d %q %q %q %q %q\n", i, p.Name, p.Secret.Path, p.Secret.Field, p.Secret.Version, p.Format) // never fails
+			// never fails
+			_, _ = fmt.Fprintf(&b, "%d %q %q %q %q %q\n", i, p.Name, p.Secret.Path, p.Secret.Field, p.Secret.Version, p.Format)
 		}
 	}
 	return b.String()
@@ -123,8 +126,9 @@ func inOrder(lists ...[]SecretParameter) string {
 // switches returns the names of the switches of a saas file that are on.
 func (f *File) switches() []string {
 	var out []string
-	for name, on := range map[string]bool{"validateTargetsInApp": f.ValidateTargetsInApp, "validatePlannedData": f.ValidatePlannedData,
-		"takeover": f.Takeover, "deprecated": f.Deprecated, "compare": f.Compare, "clusterAdmin": f.ClusterAdmin,
+	for name, on := range map[string]bool{"validateTargetsInApp": f.ValidateTargetsInApp,
+		"validatePlannedData": f.ValidatePlannedData,
+		"takeover":            f.Takeover, "deprecated": f.Deprecated, "compare": f.Compare, "clusterAdmin": f.ClusterAdmin,
 		"use_channel_in_image_tag": f.UseChannelInImageTag, "publishJobLogs": f.PublishJobLogs} {
 		if on {
 			out = append(out, name)
@@ -158,8 +162,10 @@ func (b BlockRule) Covers(e *Environment) bool {
 // targetState returns what of a target is read.
 func (m *Model) targetState(t *Target) targetState {
 	cluster := t.Namespace.Cluster
-	out := targetState{UID: t.UID(), Broken: t.Broken, Hash: t.Hash(), Content: t.Content(), Secrets: inOrder(t.Template.SecretParameters, t.SecretParameters), Kind: t.Template.Kind, HashLength: t.Template.HashLength,
-		Namespace: t.Namespace.Path, Component: m.Component(t),
+	out := targetState{UID: t.UID(), Broken: t.Broken, Hash: t.Hash(), Content: t.Content(),
+		Secrets: inOrder(t.Template.SecretParameters, t.SecretParameters), Kind: t.Template.Kind,
+		HashLength: t.Template.HashLength,
+		Namespace:  t.Namespace.Path, Component: m.Component(t),
 		Cluster: clusterState{Ref: cluster.Ref, Admin: cluster.Admin, Disable: cluster.Disabled, Problem: cluster.Problem}}
 	if t.Place.File != t.Template.File.Path {
 		out.Place = t.Place.File

@@ -106,7 +106,8 @@ func TestEarlyExitCases(t *testing.T) {
 			file, pointer = earlyFile, c.Input.Change
 		}
 		field, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
-		isOurs := strings.Contains(selections[fileList.of], field+";") || strings.HasPrefix(field, "resourceTemplates") || field == "displayName"
+		isOurs := strings.Contains(selections[fileList.of], field+";") || strings.HasPrefix(field, "resourceTemplates") ||
+			field == "displayName"
 		if file == "" || file == earlyFile && !isOurs {
 			t.Skip("about another integration")
 		}
@@ -117,7 +118,8 @@ func TestEarlyExitCases(t *testing.T) {
 			want = append(want, earlyKeys(t, words, pointer)...)
 		}
 		slices.Sort(want)
-		if got := changedCells(t, base, head); !slices.Equal(got, want) || (len(got) == 0) != (c.Expected.Decision == "skip") {
+		if got := changedCells(t, base, head); !slices.Equal(got, want) ||
+			(len(got) == 0) != (c.Expected.Decision == "skip") {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})
@@ -148,11 +150,15 @@ func TestCellState(t *testing.T) {
 		change func(w *saastest.World)
 		want   string
 	}{
-		"nothing":                  {func(*saastest.World) {}, ""},
-		"an image pattern":         {func(w *saastest.World) { w.Set(earlyFile, []any{"quay.io/other/"}, "imagePatterns") }, app1},
-		"credentials":              {func(w *saastest.World) { w.Set(earlyFile, nil, "authentication") }, app1},
-		"how a template is made":   {func(w *saastest.World) { w.Set(earlyFile, "directory", "resourceTemplates", 0, "provider") }, app1},
-		"the length of tags":       {func(w *saastest.World) { w.Set(earlyFile, 9, "resourceTemplates", 1, "hash_length") }, app1},
+		"nothing": {func(*saastest.World) {}, ""},
+		"an image pattern": {func(w *saastest.World) { w.Set(earlyFile, []any{"quay.io/other/"}, "imagePatterns") },
+			app1},
+		"credentials": {func(w *saastest.World) { w.Set(earlyFile, nil, "authentication") }, app1},
+		"how a template is made": {func(w *saastest.World) {
+			w.Set(earlyFile, "directory", "resourceTemplates", 0, "provider")
+		}, app1},
+		"the length of tags": {func(w *saastest.World) { w.Set(earlyFile, 9, "resourceTemplates", 1, "hash_length") },
+			app1},
 		"a blocked version":        {func(w *saastest.World) { blocked(w, "app-001") }, app1},
 		"a version of another app": {func(w *saastest.World) { blocked(w, "app-003") }, "app-003/production app-003/stage"},
 		"a publisher": {func(w *saastest.World) {
@@ -161,17 +167,25 @@ func TestCellState(t *testing.T) {
 		"another publisher of the same repository": {func(w *saastest.World) {
 			w.Target(earlyFile, 1, 0)["promotion"].(object)["publish"] = []any{"app-001-1-stage", "app-001-0-stage"}
 		}, "app-001/production app-001/stage"},
-		"the address of a cluster": {func(w *saastest.World) { w.Set("/clusters/c-2.yml", "https://new", "serverUrl") }, app1},
-		"a token":                  {func(w *saastest.World) { w.Set("/clusters/c-2.yml", "other", "automationToken", "path") }, app1},
+		"the address of a cluster": {func(w *saastest.World) { w.Set("/clusters/c-2.yml", "https://new", "serverUrl") },
+			app1},
+		"a token": {func(w *saastest.World) { w.Set("/clusters/c-2.yml", "other", "automationToken", "path") }, app1},
 		"a rule that blocks images": {func(w *saastest.World) {
-			w.Set(saastest.Settings, []any{object{"environmentLabelSelector": object{"type": "production"}, "imagePatterns": []any{"quay.io/x"}}}, "imagePatternsBlockRules")
+			w.Set(saastest.Settings,
+				[]any{object{"environmentLabelSelector": object{"type": "production"}, "imagePatterns": []any{"quay.io/x"}}},
+				"imagePatternsBlockRules")
 		}, production},
 		"a rule for other labels": {func(w *saastest.World) {
-			w.Set(saastest.Settings, []any{object{"environmentLabelSelector": object{"type": "other"}, "imagePatterns": []any{"quay.io/x"}}}, "imagePatternsBlockRules")
+			w.Set(saastest.Settings,
+				[]any{object{"environmentLabelSelector": object{"type": "other"}, "imagePatterns": []any{"quay.io/x"}}},
+				"imagePatternsBlockRules")
 		}, ""},
-		"a label of a namespace":    {func(w *saastest.World) { w.Set(earlyDatafiles["namespace"], "x", "labels", "team") }, ""},
-		"the address of a console":  {func(w *saastest.World) { w.Set("/clusters/c-2.yml", "https://new", "consoleUrl") }, ""},
-		"another app without owner": {func(w *saastest.World) { w.Set("/services/app-002/app.yml", nil, "serviceOwners") }, ""},
+		"a label of a namespace": {func(w *saastest.World) { w.Set(earlyDatafiles["namespace"], "x", "labels", "team") },
+			""},
+		"the address of a console": {func(w *saastest.World) { w.Set("/clusters/c-2.yml", "https://new", "consoleUrl") },
+			""},
+		"another app without owner": {func(w *saastest.World) { w.Set("/services/app-002/app.yml", nil, "serviceOwners") },
+			""},
 		"a target before the others": {func(w *saastest.World) {
 			templates := w.Data[earlyFile]["resourceTemplates"].([]any)
 			first := w.Clone().Data[earlyFile]["resourceTemplates"].([]any)[0].(object)
@@ -182,7 +196,8 @@ func TestCellState(t *testing.T) {
 			w.Target(earlyFile, 0, 0)["disable"], w.Target(earlyFile, 1, 0)["disable"] = true, true
 		}, "app-001/stage"},
 		"a disabled target that leaves": {func(w *saastest.World) {
-			w.Set(earlyFile, w.Data[earlyFile]["resourceTemplates"].([]any)[0].(object)["targets"].([]any)[:2], "resourceTemplates", 0, "targets")
+			w.Set(earlyFile, w.Data[earlyFile]["resourceTemplates"].([]any)[0].(object)["targets"].([]any)[:2],
+				"resourceTemplates", 0, "targets")
 		}, "app-001/production"},
 		"a new saas file": {func(w *saastest.World) {
 			f := w.Clone().Data[earlyFile]
@@ -196,7 +211,8 @@ func TestCellState(t *testing.T) {
 			base := saastest.Large(4, 16)
 			disabled := base.Clone().Target(earlyFile, 0, 1)
 			disabled["name"], disabled["disable"] = "disabled", true
-			base.Set(earlyFile, append(base.Data[earlyFile]["resourceTemplates"].([]any)[0].(object)["targets"].([]any), disabled), "resourceTemplates", 0, "targets")
+			base.Set(earlyFile, append(base.Data[earlyFile]["resourceTemplates"].([]any)[0].(object)["targets"].([]any),
+				disabled), "resourceTemplates", 0, "targets")
 			head := base.Clone()
 			c.change(head)
 			if got := strings.Join(changedCells(t, base, head), " "); got != c.want {
@@ -238,7 +254,8 @@ func TestCellStateOrder(t *testing.T) {
 		return object{"name": "TOKEN", "secret": object{"path": path, "field": "f"}}
 	}
 	hash := func(value string) object {
-		return object{"channel": "app-000-0-stage", "data": []any{object{"type": "parent_saas_config", "parent_saas": "app-000", "target_config_hash": value}}}
+		return object{"channel": "app-000-0-stage",
+			"data": []any{object{"type": "parent_saas_config", "parent_saas": "app-000", "target_config_hash": value}}}
 	}
 	for name, set := range map[string]func(w *saastest.World, a, b int){
 		"secrets of a file": func(w *saastest.World, a, b int) {
@@ -251,7 +268,8 @@ func TestCellStateOrder(t *testing.T) {
 		},
 		"noted hashes": func(w *saastest.World, a, b int) {
 			list := []any{hash("h0"), hash("h1")}
-			w.Target(earlyFile, 0, 1)["promotion"] = object{"auto": true, "subscribe": []any{"app-000-0-stage"}, "promotion_data": []any{list[a], list[b]}}
+			w.Target(earlyFile, 0, 1)["promotion"] = object{"auto": true, "subscribe": []any{"app-000-0-stage"},
+				"promotion_data": []any{list[a], list[b]}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,8 @@ func TestExpand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields := map[string]any{"name": "n", "labels": labels, "delete": true, "skupperSite": nil, "cluster": map[string]any{"name": "c"}}
+	fields := map[string]any{"name": "n", "labels": labels, "delete": true, "skupperSite": nil,
+		"cluster": map[string]any{"name": "c"}}
 	for text, want := range map[string]string{
 		"": "", "x": "x", "x\n": "x", "x\n\n": "x\n", "a\r\nb\rc": "a\nb\nc",
 		"{{{resource.namespace.name}}}":                                            "n",

@@ -13,7 +13,8 @@ import (
 // Validate returns all mistakes of the data about saas files, in the order of their places: those
 // that hold something and those that do not.
 func Validate(m *Model) []plan.Finding {
-	v := &Model{Files: m.Files, Apps: m.Apps, orgs: m.orgs, registries: m.registries, quayOrgs: m.quayOrgs, jobs: m.jobs, known: m.known,
+	v := &Model{Files: m.Files, Apps: m.Apps, orgs: m.orgs, registries: m.registries, quayOrgs: m.quayOrgs, jobs: m.jobs,
+		known:    m.known,
 		Findings: slices.Clone(m.Findings)}
 	v.leaving = map[string][]*Target{}
 	v.eachTarget(func(t *Target) {
@@ -55,7 +56,8 @@ func (m *Model) checkDisabled() {
 	m.eachTarget(func(t *Target) {
 		name := combo(t.Template.File.Name, t.Env())
 		if keys := sortedKeys(cells[name]); t.Disable && len(keys) > 1 {
-			m.tellTarget(t, CodeName, plan.SeverityError, "", fmt.Sprintf("the cells %s have one name for objects, %s; rename one", strings.Join(keys, " and "), name))
+			m.tellTarget(t, CodeName, plan.SeverityError, "",
+				fmt.Sprintf("the cells %s have one name for objects, %s; rename one", strings.Join(keys, " and "), name))
 		}
 	})
 }
@@ -71,16 +73,19 @@ func (m *Model) checkFile(f *File) {
 	m.checkApp(f)
 	if name := f.Pipeline(); f.Provider.Kind == "tekton" {
 		if wrong := wrongName(name); len(name) > maxPipeline {
-			m.tellFile(f, CodeName, plan.SeverityError, "/name", fmt.Sprintf("Pipeline name %s is longer than %d characters", name, maxPipeline))
+			m.tellFile(f, CodeName, plan.SeverityError, "/name", fmt.Sprintf("Pipeline name %s is longer than %d characters",
+				name, maxPipeline))
 		} else if wrong != "" {
-			m.tellFile(f, CodeName, plan.SeverityError, "/name", fmt.Sprintf("no cluster accepts the pipeline name %.80s: %s", name, wrong))
+			m.tellFile(f, CodeName, plan.SeverityError, "/name", fmt.Sprintf("no cluster accepts the pipeline name %.80s: %s",
+				name, wrong))
 		}
 	}
 	if f.Timeout != "" {
 		if t, err := ParseTimeout(f.Timeout); err != nil {
 			m.tellFile(f, CodeTimeout, plan.SeverityError, "/timeout", err.Error())
 		} else if t < minTimeout {
-			m.tellFile(f, CodeTimeout, plan.SeverityError, "/timeout", fmt.Sprintf("the timeout %s is below one hour", f.Timeout))
+			m.tellFile(f, CodeTimeout, plan.SeverityError, "/timeout", fmt.Sprintf("the timeout %s is below one hour",
+				f.Timeout))
 		}
 	}
 	for i, pattern := range f.ImagePatterns {
@@ -90,7 +95,8 @@ func (m *Model) checkFile(f *File) {
 		}
 		if !strings.HasSuffix(pattern, "/") && !strings.HasSuffix(pattern, ":") && !strings.HasSuffix(pattern, "@") {
 			m.tellFile(f, CodeImages, plan.SeverityWarning, fmt.Sprintf("/imagePatterns/%d", i),
-				fmt.Sprintf("the pattern %.100s allows all images that begin with it, such as %.100s-other; end it with / or :", pattern, pattern))
+				fmt.Sprintf("the pattern %.100s allows all images that begin with it, such as %.100s-other; end it with / or :",
+					pattern, pattern))
 		}
 	}
 	if f.AsksForSlack {
@@ -100,10 +106,12 @@ func (m *Model) checkFile(f *File) {
 	for _, t := range f.Templates {
 		m.checkSecrets(f, t.SecretParameters, plan.Place{File: f.Path, Pointer: t.Pointer + "/secretParameters"})
 		if !m.knowsRepository(t.URL) {
-			m.tellFile(f, CodeApp, plan.SeverityError, t.Pointer+"/url", fmt.Sprintf("no app has the repository %.200s among its codeComponents", t.URL))
+			m.tellFile(f, CodeApp, plan.SeverityError, t.Pointer+"/url",
+				fmt.Sprintf("no app has the repository %.200s among its codeComponents", t.URL))
 		}
 		if !m.knowsOrg(t.URL) {
-			m.tellFile(f, CodeApp, plan.SeverityWarning, t.Pointer+"/url", fmt.Sprintf("no datafile names the GitHub organization of %.200s", t.URL))
+			m.tellFile(f, CodeApp, plan.SeverityWarning, t.Pointer+"/url",
+				fmt.Sprintf("no datafile names the GitHub organization of %.200s", t.URL))
 		}
 	}
 }
@@ -175,12 +183,17 @@ func (m *Model) checkTarget(t *Target) {
 		tell(CodeRef, "/ref", fmt.Sprintf("a target with images needs a branch as ref, not the commit %s", t.Ref))
 	}
 	if f := t.Template.File; f.ValidateTargetsInApp && t.Namespace.App != f.App && !m.isParent(t.Namespace.App, f.App) {
-		tell(CodeApp, "/namespace", fmt.Sprintf("the namespace belongs to the app %s, and targets must be in the app %s or its parent", t.Namespace.App, f.App))
+		tell(CodeApp, "/namespace",
+			fmt.Sprintf("the namespace belongs to the app %s, and targets must be in the app %s or its parent", t.Namespace.App,
+				f.App))
 	}
-	m.checkSecrets(t.Template.File, t.SecretParameters, plan.Place{File: t.Place.File, Pointer: t.Place.Pointer + "/secretParameters"})
+	m.checkSecrets(t.Template.File, t.SecretParameters,
+		plan.Place{File: t.Place.File, Pointer: t.Place.Pointer + "/secretParameters"})
 	for _, p := range t.Namespace.Environment.SecretParameters {
 		if !allows(t.Template.File.AllowedSecretPaths, p.Secret.Path) {
-			tell(CodeSecret, "/namespace", fmt.Sprintf("allowedSecretParameterPaths does not allow the path %.200s of the environment %s", p.Secret.Path, t.Env()))
+			tell(CodeSecret, "/namespace",
+				fmt.Sprintf("allowedSecretParameterPaths does not allow the path %.200s of the environment %s", p.Secret.Path,
+					t.Env()))
 		}
 	}
 	m.checkParameters(t)
@@ -203,16 +216,19 @@ func (m *Model) checkPromotion(t *Target) {
 		m.tellTarget(t, code, plan.SeverityError, "/promotion"+pointer, message)
 	}
 	if p.Auto && !IsCommit(t.Ref) {
-		m.tellTarget(t, CodeRef, plan.SeverityError, "/ref", fmt.Sprintf("auto promotion needs the full sha of a commit as ref, not %.80s", t.Ref))
+		m.tellTarget(t, CodeRef, plan.SeverityError, "/ref",
+			fmt.Sprintf("auto promotion needs the full sha of a commit as ref, not %.80s", t.Ref))
 	}
 	for i, d := range p.Data {
 		if p.Auto && len(p.Subscribe) > 0 && !slices.Contains(p.Subscribe, d.Channel) {
-			tell(CodeChannel, fmt.Sprintf("/promotion_data/%d", i), fmt.Sprintf("the target does not subscribe to the channel %.100s; remove its promotion_data", d.Channel))
+			tell(CodeChannel, fmt.Sprintf("/promotion_data/%d", i),
+				fmt.Sprintf("the target does not subscribe to the channel %.100s; remove its promotion_data", d.Channel))
 		}
 	}
 	for i, channel := range p.Publish {
 		if slices.Contains(p.Publish[:i], channel) {
-			tell(CodeChannel, fmt.Sprintf("/publish/%d", i), fmt.Sprintf("the target publishes the channel %.100s twice; remove one", channel))
+			tell(CodeChannel, fmt.Sprintf("/publish/%d", i),
+				fmt.Sprintf("the target publishes the channel %.100s twice; remove one", channel))
 		}
 	}
 	for i, channel := range p.Subscribe {
@@ -223,8 +239,9 @@ func (m *Model) checkPromotion(t *Target) {
 		}
 		for _, from := range append(slices.Clip(publishers), m.leaving[channel]...) {
 			if from.Template.URL != t.Template.URL {
-				tell(CodeChannel, pointer, fmt.Sprintf("the channel %.100s is published for another repository: %.200s by %s, not %.200s",
-					channel, from.Template.URL, from.Label(), t.Template.URL))
+				tell(CodeChannel, pointer,
+					fmt.Sprintf("the channel %.100s is published for another repository: %.200s by %s, not %.200s",
+						channel, from.Template.URL, from.Label(), t.Template.URL))
 			}
 		}
 	}
@@ -255,7 +272,8 @@ func (m *Model) checkParameters(t *Target) {
 			if environment == nil || len(environment.keys) == 0 { // then the peer does not look
 				severity = plan.SeverityWarning
 			}
-			m.tellTarget(t, CodeParameters, severity, "/parameters", fmt.Sprintf("the parameter %.100s refers to itself, which is not filled in", key))
+			m.tellTarget(t, CodeParameters, severity, "/parameters",
+				fmt.Sprintf("the parameter %.100s refers to itself, which is not filled in", key))
 		}
 		if name := reused(text, environment); name != "" {
 			m.tellTarget(t, CodeParameters, plan.SeverityError, "/parameters",

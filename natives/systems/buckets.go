@@ -39,8 +39,8 @@ func (s *Systems) BucketReader(ctx context.Context, place string) (integration.B
 	return b, nil
 }
 
-// Bucket returns a place in a bucket, s3://BUCKET or s3://BUCKET/PREFIX, and the whole bucket for those who write. It sends no
-// request yet.
+// Bucket returns a place in a bucket, s3://BUCKET or s3://BUCKET/PREFIX, and the whole bucket for those who write. It
+// sends no request yet.
 func (s *Systems) Bucket(ctx context.Context, place string) (SharedBucket, *objects.Bucket, error) {
 	rest, ok := strings.CutPrefix(place, "s3://")
 	name, prefix, _ := strings.Cut(rest, "/")
@@ -117,7 +117,8 @@ func (b SharedBucket) Entries(ctx context.Context, prefix string) ([]integration
 // ErrVersion says that a write names no version of the object that was read.
 var ErrVersion = errors.New("it needs the version that Get returned")
 
-var errKey = fmt.Errorf("a key is text in UTF-8 without NUL, has 1 to %d bytes with the prefix of the place, and is not empty", maxKey)
+var errKey = fmt.Errorf("a key is text in UTF-8 without NUL, has 1 to %d bytes with the prefix of the place, and is "+
+	"not empty", maxKey)
 
 // Key returns the key of an object in the whole bucket.
 func (b SharedBucket) Key(key string) string { return b.prefix + key }
@@ -141,7 +142,8 @@ func (b SharedBucket) Explain(what, key string, err error) error {
 		err = integration.ErrChanged
 	case errors.Is(err, objects.ErrUnreachable):
 		err = asTransient(err)
-	case errors.Is(err, objects.ErrDenied), errors.Is(err, objects.ErrTooLarge), errors.Is(err, errKey), errors.Is(err, ErrVersion):
+	case errors.Is(err, objects.ErrDenied), errors.Is(err, objects.ErrTooLarge), errors.Is(err, errKey),
+		errors.Is(err, ErrVersion):
 		err = asConfig(err)
 	}
 	return fmt.Errorf("%s %.300q in the bucket %s: %w", what, b.prefix+key, b.name, err)

@@ -42,8 +42,8 @@ func (s *Systems) Trial(ctx context.Context, ref integration.ClusterRef) (integr
 	return c.trial, nil
 }
 
-// Access says how a cluster is reached, with the token that its secret has now. A token goes only to the server for which it
-// was made. It sends no request to the cluster.
+// Access says how a cluster is reached, with the token that its secret has now. A token goes only to the server for
+// which it was made. It sends no request to the cluster.
 func (s *Systems) Access(ctx context.Context, ref integration.ClusterRef) (kube.Access, error) {
 	token, err := s.Secret(ctx, ref.Token)
 	if err != nil {
@@ -52,7 +52,8 @@ func (s *Systems) Access(ctx context.Context, ref integration.ClusterRef) (kube.
 	if err := s.checkServer(ctx, ref); err != nil {
 		return kube.Access{}, fmt.Errorf("cluster %.100q: %w", ref.Name, err)
 	}
-	return kube.Access{Name: ref.Name, Server: ref.Server, Token: token, Insecure: ref.Insecure, Integration: s.integration}, nil
+	return kube.Access{Name: ref.Name, Server: ref.Server, Token: token, Insecure: ref.Insecure,
+		Integration: s.integration}, nil
 }
 
 // cluster returns a connection. A token that was replaced makes a new one.

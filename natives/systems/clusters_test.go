@@ -17,15 +17,18 @@ func TestClusters(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen = r.Method + " " + r.URL.Path + " " + r.Header.Get("Authorization")
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"a","uid":"1","resourceVersion":"1"}}`)
+		_, _ = io.WriteString(w,
+			`{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"a","uid":"1","resourceVersion":"1"}}`)
 	}))
 	t.Cleanup(server.Close)
 	token := "first-token-of-cluster"
 	l := &learner{}
-	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(string) string { return token }, Learn: l.learn}).For("namespaces")
+	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(string) string { return token },
+		Learn: l.learn}).For("namespaces")
 	c := &clock{at: time.Now()}
 	s.now = c.now
-	ref := integration.ClusterRef{Name: "east", Server: server.URL, Token: integration.SecretRef{Path: "kube/east", Field: "token"}}
+	ref := integration.ClusterRef{Name: "east", Server: server.URL, Token: integration.SecretRef{Path: "kube/east",
+		Field: "token"}}
 	object := integration.ObjectRef{Resource: integration.Resource{Version: "v1", Plural: "namespaces"}, Name: "a"}
 	connect := func() integration.ClusterReader {
 		t.Helper()
@@ -36,7 +39,8 @@ func TestClusters(t *testing.T) {
 		return r
 	}
 	first := connect()
-	if _, err := first.Get(t.Context(), object); err != nil || seen != "GET /api/v1/namespaces/a Bearer "+token || !l.knows(token) {
+	if _, err := first.Get(t.Context(), object); err != nil || seen != "GET /api/v1/namespaces/a Bearer "+token ||
+		!l.knows(token) {
 		t.Errorf("got %v, the server saw %q, learned are %v", err, seen, l.words)
 	}
 	if connect() != first {
@@ -64,9 +68,11 @@ func TestWrongClusters(t *testing.T) {
 		"plain http":    {"http://c.example", "token", `cluster "east"`},
 		"several lines": {"https://c", "lines", `cluster "east"`},
 	} {
-		ref := integration.ClusterRef{Name: "east", Server: c.server, Token: integration.SecretRef{Path: "kube", Field: c.field}}
+		ref := integration.ClusterRef{Name: "east", Server: c.server,
+			Token: integration.SecretRef{Path: "kube", Field: c.field}}
 		_, err := s.Reader(t.Context(), ref)
-		if err == nil || !strings.Contains(err.Error(), c.want) || integration.ClassOfFailure(err) != integration.FailureOfConfig {
+		if err == nil || !strings.Contains(err.Error(), c.want) ||
+			integration.ClassOfFailure(err) != integration.FailureOfConfig {
 			t.Errorf("%s: got %v", name, err)
 		}
 		checkSilent(t, err)

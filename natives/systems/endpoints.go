@@ -42,7 +42,9 @@ func (s *Systems) endpoint(e endpoint) (http.RoundTripper, error) {
 		return nil, asConfig(fmt.Errorf("the API %.100q: its address is wrong: %w", e.ref.Name, err))
 	}
 	if e.ref.Insecure && !origin.IsThisMachine(at.Host) && e.ref.Token != (integration.SecretRef{}) {
-		return nil, asConfig(fmt.Errorf("the API %.100q: a token is sent only to a server whose certificate is checked: remove insecure", e.ref.Name))
+		return nil,
+			asConfig(fmt.Errorf("the API %.100q: a token is sent only to a server whose certificate is checked: remove insecure",
+				e.ref.Name))
 	}
 	e.Systems = s
 	e.to = outward.Party{At: at, May: e.mayBeSent, Insecure: e.ref.Insecure, Remedy: outward.NameInData}

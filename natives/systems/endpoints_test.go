@@ -34,13 +34,17 @@ func TestEndpoints(t *testing.T) {
 	server := endpointServer(t, &seen)
 	token := "first-token-of-the-api"
 	l := &learner{}
-	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(string) string { return token }, Learn: l.learn}).For("generic")
+	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(string) string { return token },
+		Learn: l.learn}).For("generic")
 	c := &clock{at: time.Now()}
 	s.now = c.now
-	ref := integration.EndpointRef{Name: "cloud", URL: server.URL, Token: integration.SecretRef{Path: "cloud", Field: "token"}, Reads: []string{"listKeys"}}
-	open := map[string]func(context.Context, integration.EndpointRef) (http.RoundTripper, error){"reader": s.EndpointReader, "trial": s.EndpointTrial, "writer": func(_ context.Context, ref integration.EndpointRef) (http.RoundTripper, error) {
-		return s.Endpoint(ref, outward.Anything)
-	}}
+	ref := integration.EndpointRef{Name: "cloud", URL: server.URL,
+		Token: integration.SecretRef{Path: "cloud", Field: "token"}, Reads: []string{"listKeys"}}
+	open := map[string]func(context.Context, integration.EndpointRef) (http.RoundTripper, error){
+		"reader": s.EndpointReader, "trial": s.EndpointTrial,
+		"writer": func(_ context.Context, ref integration.EndpointRef) (http.RoundTripper, error) {
+			return s.Endpoint(ref, outward.Anything)
+		}}
 	for _, of := range []struct{ method, path, allowed string }{
 		{"GET", "/a?x=1", "reader trial writer"},
 		{"HEAD", "/a", "reader trial writer"},
@@ -118,18 +122,21 @@ func TestWrongEndpoints(t *testing.T) {
 		"another host":   {server.URL, "token", "https://elsewhere.example/", "nothing is sent", false},
 		"another port":   {server.URL, "token", "http://127.0.0.1:1/", "nothing is sent", false},
 		"another scheme": {server.URL, "token", strings.Replace(server.URL, "http:", "https:", 1), "nothing is sent", false},
-		"a user":         {server.URL, "token", strings.Replace(server.URL, "http://", "http://me:too@", 1), "nothing is sent", false},
-		"a redirect":     {server.URL, "token", server.URL + "/moved", "sends us to another address", false},
-		"plain http":     {"http://api.example", "token", "http://api.example/", "https://", false},
-		"no address":     {"management", "token", "", "its address", false},
-		"a query":        {"https://api.example/?a=b", "token", "", "its address", false},
-		"insecure":       {"https://api.example", "token", "", "certificate", true},
-		"no secret":      {server.URL, "no", server.URL, `the token of the API "cloud"`, false},
-		"several lines":  {server.URL, "lines", server.URL, "characters", false},
+		"a user": {server.URL, "token", strings.Replace(server.URL, "http://", "http://me:too@", 1),
+			"nothing is sent", false},
+		"a redirect":    {server.URL, "token", server.URL + "/moved", "sends us to another address", false},
+		"plain http":    {"http://api.example", "token", "http://api.example/", "https://", false},
+		"no address":    {"management", "token", "", "its address", false},
+		"a query":       {"https://api.example/?a=b", "token", "", "its address", false},
+		"insecure":      {"https://api.example", "token", "", "certificate", true},
+		"no secret":     {server.URL, "no", server.URL, `the token of the API "cloud"`, false},
+		"several lines": {server.URL, "lines", server.URL, "characters", false},
 	} {
 		seen = nil
-		_, err := ask(t, s, integration.EndpointRef{Name: "cloud", URL: c.url, Insecure: c.insecure, Token: integration.SecretRef{Path: "cloud", Field: c.field}}, c.address)
-		if err == nil || !strings.Contains(err.Error(), c.want) || integration.ClassOfFailure(err) != integration.FailureOfConfig {
+		_, err := ask(t, s, integration.EndpointRef{Name: "cloud", URL: c.url, Insecure: c.insecure,
+			Token: integration.SecretRef{Path: "cloud", Field: c.field}}, c.address)
+		if err == nil || !strings.Contains(err.Error(), c.want) ||
+			integration.ClassOfFailure(err) != integration.FailureOfConfig {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 			continue
 		}

@@ -88,7 +88,8 @@ func (f *fakeVault) login(w http.ResponseWriter, r *http.Request) {
 	f.logins++
 	token := fmt.Sprintf("hvs.token-of-login-%d", f.logins)
 	f.valid[token] = true
-	answer(w, 200, fmt.Sprintf(`{"auth":{"client_token":%q,"lease_duration":%d,"renewable":%v}}`, token, f.lease, f.renewable))
+	answer(w, 200, fmt.Sprintf(`{"auth":{"client_token":%q,"lease_duration":%d,"renewable":%v}}`, token, f.lease,
+		f.renewable))
 }
 
 func (f *fakeVault) read(w http.ResponseWriter, r *http.Request) {
@@ -101,9 +102,11 @@ func (f *fakeVault) read(w http.ResponseWriter, r *http.Request) {
 	case "/v1/team/data/creds/db?version=2":
 		answer(w, 200, document("2"))
 	case "/v1/team/data/creds/db?version=1":
-		answer(w, 404, `{"data":{"data":null,"metadata":{"version":1,"created_time":"2026-01-02T03:04:05Z","deletion_time":"2026-02-02T03:04:05Z","destroyed":false}}}`)
+		answer(w, 404,
+			`{"data":{"data":null,"metadata":{"version":1,"created_time":"2026-01-02T03:04:05Z","deletion_time":"2026-02-02T03:04:05Z","destroyed":false}}}`)
 	case "/v1/team/data/gone?":
-		answer(w, 404, `{"data":{"data":null,"metadata":{"version":7,"created_time":"2026-01-02T03:04:05Z","deletion_time":"","destroyed":true}}}`)
+		answer(w, 404,
+			`{"data":{"data":null,"metadata":{"version":7,"created_time":"2026-01-02T03:04:05Z","deletion_time":"","destroyed":true}}}`)
 	case "/v1/team/data/forbidden?":
 		answer(w, 403, `{"errors":["1 error occurred: permission denied: `+theValue+`"]}`)
 	default:

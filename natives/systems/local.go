@@ -96,7 +96,9 @@ func (v *variables) read(_ context.Context, ref integration.SecretRef) (string, 
 	other, ok := v.readFor[name]
 	switch {
 	case ok && other != ref:
-		return "", asConfig(fmt.Errorf("the variable %s would be that of the secret %.200q, field %.100q, as well: rename one of them", name, other.Path, other.Field))
+		return "",
+			asConfig(fmt.Errorf("the variable %s would be that of the secret %.200q, field %.100q, as well: rename one of them",
+				name, other.Path, other.Field))
 	case !ok && len(v.readFor) >= maxSecrets:
 		return "", wrong(fmt.Sprintf("more than %d secrets are asked for", maxSecrets))
 	}

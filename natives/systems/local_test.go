@@ -80,7 +80,9 @@ func TestFiles(t *testing.T) {
 			l := &learner{}
 			s := New(Sources{Settings: readSettings(t, "{files: {folder: '"+dir+"/s'}}"), Learn: l.learn})
 			got, err := s.Secret(t.Context(), integration.SecretRef{Path: c.path, Field: c.field, Version: "3"})
-			if got != c.want || (err == nil) != (c.problem == "") || err != nil && (!strings.Contains(err.Error(), c.problem) || integration.ClassOfFailure(err) != integration.FailureOfConfig) {
+			if got != c.want || (err == nil) != (c.problem == "") ||
+				err != nil && (!strings.Contains(err.Error(), c.problem) ||
+					integration.ClassOfFailure(err) != integration.FailureOfConfig) {
 				t.Errorf("got %.40q, %.300v, want %q", got, err, c.problem)
 			}
 			if l.knows(c.want) != (err == nil) || len(l.words) > 1 {
@@ -109,16 +111,20 @@ func TestFilesOfCheckout(t *testing.T) {
 // A variable is the secret of one path and field.
 func TestVariables(t *testing.T) {
 	environ := map[string]string{"APP_TEAM_CREDS_DB_TOKEN": theValue, "APP_TEAM_____KEY_2": "other-value"}
-	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(name string) string { return environ[name] }})
+	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(name string) string {
+		return environ[name]
+	}})
 	for name, c := range map[string]struct{ path, field, want, problem string }{
-		"letters":       {"team/creds/db", "token", theValue, ""},
-		"others":        {"team/ä-.", "key.2", "other-value", ""},
-		"not set":       {"team/creds", "token", "", "the variable APP_TEAM_CREDS_TOKEN is not set"},
-		"ambiguous":     {"team/creds-db", "token", "", `the variable APP_TEAM_CREDS_DB_TOKEN would be that of the secret "team/creds/db", field "token", as well`},
+		"letters": {"team/creds/db", "token", theValue, ""},
+		"others":  {"team/ä-.", "key.2", "other-value", ""},
+		"not set": {"team/creds", "token", "", "the variable APP_TEAM_CREDS_TOKEN is not set"},
+		"ambiguous": {"team/creds-db", "token", "",
+			`the variable APP_TEAM_CREDS_DB_TOKEN would be that of the secret "team/creds/db", field "token", as well`},
 		"of the system": {"../..", "PATH", "", "without . and .."},
 	} {
 		if c.problem != "" && name == "ambiguous" { // the other one was asked for before
-			if _, err := s.Secret(t.Context(), integration.SecretRef{Path: "team/creds/db", Field: "token", Version: "2"}); err != nil {
+			if _, err := s.Secret(t.Context(), integration.SecretRef{Path: "team/creds/db", Field: "token",
+				Version: "2"}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -144,7 +150,10 @@ func TestNoSource(t *testing.T) {
 func TestKept(t *testing.T) {
 	value := "first-value"
 	asked := 0
-	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(string) string { asked++; return value }})
+	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(string) string {
+		asked++
+		return value
+	}})
 	c := &clock{at: time.Now()}
 	s.now = c.now
 	for _, step := range []struct {

@@ -11,7 +11,9 @@ import (
 // What reads cannot be made to write.
 func TestReadersOnlyRead(t *testing.T) {
 	fakes3.Start(t)
-	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(string) string { return "some-token" }})
+	s := New(Sources{Settings: readSettings(t, "{env: {prefix: APP}}"), Getenv: func(string) string {
+		return "some-token"
+	}})
 	b, err := s.BucketReader(t.Context(), "s3://memory/p")
 	if err != nil {
 		t.Fatal(err)

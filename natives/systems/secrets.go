@@ -118,5 +118,7 @@ func checkRef(ref integration.SecretRef) error {
 
 // isPlain reports whether a text can be a part of a path everywhere.
 func isPlain(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(c rune) bool { return c == '\\' || unicode.IsControl(c) })
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(c rune) bool {
+		return c == '\\' || unicode.IsControl(c)
+	})
 }

@@ -22,7 +22,8 @@ func (s *Systems) checkServer(ctx context.Context, ref integration.ClusterRef) e
 		return fmt.Errorf("the server that its token is for: secret %.200q, field %.100q: %w", of.Path, of.Field, err)
 	}
 	if want := strings.TrimRight(ref.Server, "/"); strings.TrimRight(is, "/") != want {
-		return wrong(fmt.Sprintf("its token is for the server %.200s (secret %.200q, field %.100q), and the data say %.200q: correct the one that is wrong",
+		return wrong(fmt.Sprintf("its token is for the server %.200s (secret %.200q, field %.100q), and the data say "+
+			"%.200q: correct the one that is wrong",
 			is, of.Path, of.Field, ref.Server))
 	}
 	return nil
@@ -40,7 +41,8 @@ func (s *shared) address(ctx context.Context, ref integration.SecretRef) (string
 	}
 	value := strings.TrimSpace(k.value)
 	u, err := url.Parse(value)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" {
 		if _, err := s.secret(ctx, ref); err != nil {
 			return "", err
 		}

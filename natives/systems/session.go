@@ -124,7 +124,8 @@ func (v *vault) variable(name string) (string, error) {
 func (v *vault) exchange(ctx context.Context, c *api.Client, mount string, proof map[string]any) (token, error) {
 	answer, err := c.Logical().WriteWithContext(ctx, path.Join("auth", mount, "login"), proof)
 	if status := statusOf(err); status == http.StatusBadRequest || status == http.StatusForbidden {
-		return token{}, asConfig(fmt.Errorf("%s refuses it (%d): look at the role, and whether its secret is still valid", v.settings.Server, status))
+		return token{}, asConfig(fmt.Errorf("%s refuses it (%d): look at the role, and whether its secret is still valid",
+			v.settings.Server, status))
 	}
 	if err == nil && (answer == nil || answer.Auth == nil || answer.Auth.ClientToken == "") {
 		err = errNoToken

@@ -58,7 +58,8 @@ func New(o Sources) *Systems {
 	}
 	s := &shared{
 		learn: o.Learn, getenv: o.Getenv, now: time.Now,
-		known: map[integration.SecretRef]known{}, clusters: map[clusterKey]openCluster{}, buckets: map[string]*objects.Bucket{},
+		known: map[integration.SecretRef]known{}, clusters: map[clusterKey]openCluster{},
+		buckets: map[string]*objects.Bucket{},
 	}
 	switch from := o.Settings.Secrets(); {
 	case from.Files != "":

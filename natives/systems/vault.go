@@ -44,7 +44,8 @@ type vault struct {
 type clients struct{ read, login *api.Client }
 
 func newVault(source settings.Vault, getenv func(string) string, learn func(string)) *vault {
-	v := &vault{settings: source, getenv: getenv, learn: learn, now: time.Now, timeout: vaultTime, pause: vaultPause, session: newSession()}
+	v := &vault{settings: source, getenv: getenv, learn: learn, now: time.Now, timeout: vaultTime, pause: vaultPause,
+		session: newSession()}
 	v.clients = sync.OnceValues(func() (out clients, err error) {
 		if out.read, err = v.newClient(); err == nil {
 			out.login, err = v.newClient()
@@ -60,10 +61,12 @@ func (v *vault) newClient() (*api.Client, error) {
 	if err != nil {
 		return nil, asConfig(fmt.Errorf("the address of Vault: %w", err))
 	}
-	server := outward.Party{At: at, May: isLogin, Largest: maxAnswer, Remedy: "name that one under secrets.vault.server in prcheck.yaml, if you trust it"}
+	server := outward.Party{At: at, May: isLogin, Largest: maxAnswer,
+		Remedy: "name that one under secrets.vault.server in prcheck.yaml, if you trust it"}
 	config := &api.Config{
 		Address: v.settings.Server, HttpClient: server.Client(),
-		Timeout: v.timeout, MaxRetries: vaultRetries, MinRetryWait: v.pause / 2, MaxRetryWait: v.pause, DisableRedirects: true,
+		Timeout: v.timeout, MaxRetries: vaultRetries, MinRetryWait: v.pause / 2, MaxRetryWait: v.pause,
+		DisableRedirects: true,
 		Backoff: func(least, most time.Duration, attempt int, _ *http.Response) time.Duration {
 			return min(least<<attempt, most)
 		},
@@ -125,7 +128,8 @@ func (v *vault) place(ref integration.SecretRef) (mount, path string, err error)
 	}
 	mount, path, ok := strings.Cut(ref.Path, "/")
 	if !ok {
-		return "", "", wrong("its path must begin with the mount of its engine, such as team/creds, or name the mount under secrets.vault in prcheck.yaml")
+		return "", "", wrong("its path must begin with the mount of its engine, such as team/creds, or name the mount " +
+			"under secrets.vault in prcheck.yaml")
 	}
 	return mount, path, nil
 }
@@ -186,7 +190,8 @@ func (v *vault) explain(ctx context.Context, err error, permission string) error
 	case integration.ClassOfFailure(err) != "":
 		return err
 	case errors.Is(err, api.ErrSecretNotFound):
-		return asConfig(fmt.Errorf("there is none at %s: store it in a KV engine of version 2, or correct path and version in the data", server))
+		return asConfig(fmt.Errorf("there is none at %s: store it in a KV engine of version 2, or correct path and version "+
+			"in the data", server))
 	case status == http.StatusForbidden:
 		return asConfig(fmt.Errorf("%s forbids it: %s", server, permission))
 	case status == http.StatusServiceUnavailable:
@@ -194,7 +199,8 @@ func (v *vault) explain(ctx context.Context, err error, permission string) error
 	case status == http.StatusTooManyRequests, status >= 500:
 		return asTransient(fmt.Errorf("%s answers %d", server, status))
 	case status > 0:
-		return asConfig(fmt.Errorf("%s answers %d: look at the server, the mount and the login under secrets.vault in prcheck.yaml", server, status))
+		return asConfig(fmt.Errorf("%s answers %d: look at the server, the mount and the login under secrets.vault in "+
+			"prcheck.yaml", server, status))
 	case errors.Is(err, outward.ErrTooLong):
 		return asConfig(fmt.Errorf("%s: %w for a secret", server, outward.ErrTooLong))
 	case errors.Is(err, context.DeadlineExceeded):

@@ -31,7 +31,8 @@ func checkSilent(t *testing.T, err error) {
 // Each way to log in leads to the secret, and everything secret is learned.
 func TestVaultLogins(t *testing.T) {
 	dir := t.TempDir()
-	fill(t, dir, map[string]string{"..2026/token": theJWT + "\n", "..data": "->..2026", "token": "->..data/token"}) // as in a pod
+	// as in a pod
+	fill(t, dir, map[string]string{"..2026/token": theJWT + "\n", "..data": "->..2026", "token": "->..data/token"})
 	file := filepath.Join(dir, "token")
 	for name, c := range map[string]struct {
 		auth    string
@@ -75,32 +76,52 @@ func TestVaultReads(t *testing.T) {
 		class    integration.FailureClass
 		requests int // with the login
 	}{
-		"latest":               {ref: theRef, want: latest, requests: 2},
-		"a version":            {ref: integration.SecretRef{Path: theRef.Path, Field: "token", Version: "2"}, want: theValue + "-2", requests: 2},
-		"a number":             {ref: integration.SecretRef{Path: theRef.Path, Field: "port"}, want: "5432", requests: 2},
-		"a truth value":        {ref: integration.SecretRef{Path: theRef.Path, Field: "on"}, want: "true", requests: 2},
-		"an odd path":          {ref: integration.SecretRef{Path: "team/creds/ä b%25", Field: "token"}, want: latest, requests: 2},
-		"no such field":        {ref: integration.SecretRef{Path: theRef.Path, Field: "tokn"}, want: `secret "team/creds/db", field "tokn": the secret is there, but it has no such field`, class: config, requests: 2},
-		"empty":                {ref: integration.SecretRef{Path: theRef.Path, Field: "empty"}, want: "it is empty: store a value there", class: config, requests: 2},
-		"no text":              {ref: integration.SecretRef{Path: theRef.Path, Field: "object"}, want: "its value is not a text", class: config, requests: 2},
-		"no such secret":       {ref: integration.SecretRef{Path: "team/creds/no", Field: "token"}, want: "store it in a KV engine of version 2, or correct path and version in the data", class: config, requests: 2},
-		"no such version":      {ref: integration.SecretRef{Path: theRef.Path, Field: "token", Version: "9"}, want: "there is none at", class: config, requests: 2},
-		"a deleted version":    {ref: integration.SecretRef{Path: theRef.Path, Field: "token", Version: "1"}, want: "its version 1 was deleted: store it again", class: config, requests: 2},
-		"a destroyed one":      {ref: integration.SecretRef{Path: "team/gone", Field: "token"}, want: "its version 7 was destroyed", class: config, requests: 2},
-		"no number":            {ref: integration.SecretRef{Path: theRef.Path, Field: "token", Version: "latest"}, want: `its version "latest" is no number`, class: config, requests: 1},
-		"no mount":             {ref: integration.SecretRef{Path: "creds", Field: "token"}, want: "must begin with the mount of its engine", class: config},
-		"forbidden":            {ref: integration.SecretRef{Path: "team/forbidden", Field: "token"}, want: "forbids it: let the policy of the login read team/data/forbidden", class: config, requests: 2},
-		"sealed":               {theRef, reply(503, `{"errors":["Vault is sealed `+theValue+`"]}`), "is sealed or not ready (503)", transient, 4},
-		"its own fault":        {theRef, reply(500, `{"errors":["`+theValue+`"]}`), "answers 500", transient, 4},
-		"too many requests":    {theRef, reply(429, `{"errors":["`+theValue+`"]}`), "answers 429", transient, 4},
-		"teapot":               {theRef, reply(418, theValue), "answers 418: look at the server", config, 2},
-		"a page":               {theRef, reply(200, "<html>"+theValue), "gives no answer that can be read", transient, 2},
-		"half an answer":       {theRef, reply(200, `{"data":{"data":{"token":"`+theValue), "ends its answer early", transient, 2},
-		"nothing":              {theRef, reply(200, ""), "there is none at", config, 2},
-		"null":                 {theRef, reply(200, `{"data":null}`), "it has no such field", config, 2},
-		"data of a wrong kind": {theRef, reply(200, `{"data":{"data":"`+theValue+`"}}`), "gives no answer that can be read", transient, 2},
-		"too long":             {theRef, reply(200, `{"data":{"x":"`+strings.Repeat(theValue, 1<<17)+`"}}`), "its answer is too long", config, 2},
-		"a long value":         {theRef, reply(200, `{"data":{"data":{"token":"`+strings.Repeat("x", maxSecret+1)+`"},"metadata":{"version":1,"created_time":"2026-01-02T03:04:05Z","deletion_time":"","destroyed":false}}}`), "it has more than 65536 bytes", config, 2},
+		"latest": {ref: theRef, want: latest, requests: 2},
+		"a version": {ref: integration.SecretRef{Path: theRef.Path, Field: "token", Version: "2"},
+			want: theValue + "-2", requests: 2},
+		"a number":      {ref: integration.SecretRef{Path: theRef.Path, Field: "port"}, want: "5432", requests: 2},
+		"a truth value": {ref: integration.SecretRef{Path: theRef.Path, Field: "on"}, want: "true", requests: 2},
+		"an odd path": {ref: integration.SecretRef{Path: "team/creds/ä b%25", Field: "token"}, want: latest,
+			requests: 2},
+		"no such field": {ref: integration.SecretRef{Path: theRef.Path, Field: "tokn"},
+			want: `secret "team/creds/db", field "tokn": the secret is there, but it has no such field`, class: config,
+			requests: 2},
+		"empty": {ref: integration.SecretRef{Path: theRef.Path, Field: "empty"},
+			want: "it is empty: store a value there", class: config, requests: 2},
+		"no text": {ref: integration.SecretRef{Path: theRef.Path, Field: "object"},
+			want: "its value is not a text", class: config, requests: 2},
+		"no such secret": {ref: integration.SecretRef{Path: "team/creds/no", Field: "token"},
+			want: "store it in a KV engine of version 2, or correct path and version in the data", class: config, requests: 2},
+		"no such version": {ref: integration.SecretRef{Path: theRef.Path, Field: "token", Version: "9"},
+			want: "there is none at", class: config, requests: 2},
+		"a deleted version": {ref: integration.SecretRef{Path: theRef.Path, Field: "token", Version: "1"},
+			want: "its version 1 was deleted: store it again", class: config, requests: 2},
+		"a destroyed one": {ref: integration.SecretRef{Path: "team/gone", Field: "token"},
+			want: "its version 7 was destroyed", class: config, requests: 2},
+		"no number": {ref: integration.SecretRef{Path: theRef.Path, Field: "token", Version: "latest"},
+			want: `its version "latest" is no number`, class: config, requests: 1},
+		"no mount": {ref: integration.SecretRef{Path: "creds", Field: "token"},
+			want: "must begin with the mount of its engine", class: config},
+		"forbidden": {ref: integration.SecretRef{Path: "team/forbidden", Field: "token"},
+			want: "forbids it: let the policy of the login read team/data/forbidden", class: config, requests: 2},
+		"sealed": {theRef, reply(503, `{"errors":["Vault is sealed `+theValue+`"]}`),
+			"is sealed or not ready (503)", transient, 4},
+		"its own fault":     {theRef, reply(500, `{"errors":["`+theValue+`"]}`), "answers 500", transient, 4},
+		"too many requests": {theRef, reply(429, `{"errors":["`+theValue+`"]}`), "answers 429", transient, 4},
+		"teapot":            {theRef, reply(418, theValue), "answers 418: look at the server", config, 2},
+		"a page":            {theRef, reply(200, "<html>"+theValue), "gives no answer that can be read", transient, 2},
+		"half an answer": {theRef, reply(200, `{"data":{"data":{"token":"`+theValue), "ends its answer early",
+			transient, 2},
+		"nothing": {theRef, reply(200, ""), "there is none at", config, 2},
+		"null":    {theRef, reply(200, `{"data":null}`), "it has no such field", config, 2},
+		"data of a wrong kind": {theRef, reply(200, `{"data":{"data":"`+theValue+`"}}`), "gives no answer that can be read",
+			transient, 2},
+		"too long": {theRef, reply(200, `{"data":{"x":"`+strings.Repeat(theValue, 1<<17)+`"}}`), "its answer is too long",
+			config, 2},
+		"a long value": {theRef,
+			reply(200, `{"data":{"data":{"token":"`+strings.Repeat("x", maxSecret+1)+
+				`"},"metadata":{"version":1,"created_time":"2026-01-02T03:04:05Z","deletion_time":"","destroyed":false}}}`),
+			"it has more than 65536 bytes", config, 2},
 		"redirect": {theRef, func(w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, "https://elsewhere.invalid/"+theValue, http.StatusTemporaryRedirect)
 			return true
@@ -120,7 +141,8 @@ func TestVaultReads(t *testing.T) {
 			if c.class == "" && (err != nil || got != c.want) {
 				t.Errorf("got %q, %v, want %q", got, err, c.want)
 			}
-			if c.class != "" && (err == nil || got != "" || !strings.Contains(err.Error(), c.want) || integration.ClassOfFailure(err) != c.class) {
+			if c.class != "" && (err == nil || got != "" || !strings.Contains(err.Error(), c.want) ||
+				integration.ClassOfFailure(err) != c.class) {
 				t.Errorf("got %q, class %q, %v\nwant class %q and %q", got, integration.ClassOfFailure(err), err, c.class, c.want)
 			}
 			checkSilent(t, err)
@@ -140,7 +162,8 @@ func TestVaultReads(t *testing.T) {
 func TestVaultMount(t *testing.T) {
 	f := startVault(t)
 	s, _, _ := f.connected(t, byToken, ", mount: kv/two")
-	if got, err := s.Secret(t.Context(), integration.SecretRef{Path: "creds/db", Field: "token"}); err != nil || got != latest {
+	if got, err := s.Secret(t.Context(), integration.SecretRef{Path: "creds/db", Field: "token"}); err != nil ||
+		got != latest {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
@@ -148,18 +171,21 @@ func TestVaultMount(t *testing.T) {
 // A login that is refused says so, and what is missing as well.
 func TestVaultRefusals(t *testing.T) {
 	for name, c := range map[string]struct{ auth, want string }{
-		"wrong secret":  {"{approle: {role_id_env: ROLE, secret_id_env: TOKEN}}", "logging in to Vault: http"},
-		"no variable":   {"{approle: {role_id_env: ROLE, secret_id_env: NONE}}", "logging in to Vault: the variable NONE is not set"},
-		"no token":      {"{token_env: NONE}", "logging in to Vault: the variable NONE is not set"},
-		"wrong token":   {"{token_env: SECRET}", "forbids it: let the policy of the login read team/data/creds/db"},
-		"no file":       {strings.Replace(byKubernetes, "FILE", "/nonexistent/token", 1), "reading the token of the service account"},
+		"wrong secret": {"{approle: {role_id_env: ROLE, secret_id_env: TOKEN}}", "logging in to Vault: http"},
+		"no variable": {"{approle: {role_id_env: ROLE, secret_id_env: NONE}}",
+			"logging in to Vault: the variable NONE is not set"},
+		"no token":    {"{token_env: NONE}", "logging in to Vault: the variable NONE is not set"},
+		"wrong token": {"{token_env: SECRET}", "forbids it: let the policy of the login read team/data/creds/db"},
+		"no file": {strings.Replace(byKubernetes, "FILE", "/nonexistent/token", 1),
+			"reading the token of the service account"},
 		"not a file":    {strings.Replace(byKubernetes, "FILE", "/", 1), "reading the token of the service account"},
 		"no such mount": {"{approle: {mount: other, role_id_env: ROLE, secret_id_env: SECRET}}", "refuses it (400)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _, _ := startVault(t).connected(t, c.auth)
 			got, err := s.Secret(t.Context(), theRef)
-			if err == nil || got != "" || !strings.Contains(err.Error(), c.want) || integration.ClassOfFailure(err) != integration.FailureOfConfig {
+			if err == nil || got != "" || !strings.Contains(err.Error(), c.want) ||
+				integration.ClassOfFailure(err) != integration.FailureOfConfig {
 				t.Errorf("got %q, %v, want %q", got, err, c.want)
 			}
 			checkSilent(t, err)
@@ -221,7 +247,8 @@ func TestVaultSlow(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	s.source.(*vault).timeout = 20 * time.Millisecond
 	_, err := s.Secret(t.Context(), theRef)
-	if err == nil || !strings.Contains(err.Error(), "does not answer within 20ms") || integration.ClassOfFailure(err) != integration.FailureTransient {
+	if err == nil || !strings.Contains(err.Error(), "does not answer within 20ms") ||
+		integration.ClassOfFailure(err) != integration.FailureTransient {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())

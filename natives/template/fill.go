@@ -20,7 +20,8 @@ const (
 var errTooLarge = fmt.Errorf("with its values it is larger than %d MiB", maxFilled>>20)
 
 // errTooSlow says that the values of a text take too long to be filled in.
-var errTooSlow = errors.New("a text has too many references beside a $ that is none, or with values that have one; divide it")
+var errTooSlow = errors.New("a text has too many references beside a $ that is none, or with values that have one; " +
+	"divide it")
 
 // Fill returns a value of JSON with values in place of references, in texts and in keys of
 // maps. Names without a value stay. The value is not changed.

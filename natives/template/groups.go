@@ -7,18 +7,27 @@ import "strings"
 var groups = func() map[string]string {
 	out := map[string]string{}
 	for group, kinds := range map[string]string{
-		"apps": "DeploymentConfig DeploymentConfigList DeploymentConfigRollback DeploymentLog DeploymentLogOptions DeploymentRequest",
-		"authorization": "ClusterRole ClusterRoleBinding ClusterRoleBindingList ClusterRoleList IsPersonalSubjectAccessReview LocalResourceAccessReview LocalSubjectAccessReview " +
-			"ResourceAccessReview ResourceAccessReviewResponse Role RoleBinding RoleBindingList RoleBindingRestriction RoleBindingRestrictionList RoleList SelfSubjectRulesReview " +
+		"apps": "DeploymentConfig DeploymentConfigList DeploymentConfigRollback DeploymentLog DeploymentLogOptions " +
+			"DeploymentRequest",
+		"authorization": "ClusterRole ClusterRoleBinding ClusterRoleBindingList ClusterRoleList " +
+			"IsPersonalSubjectAccessReview LocalResourceAccessReview LocalSubjectAccessReview " +
+			"ResourceAccessReview ResourceAccessReviewResponse Role RoleBinding RoleBindingList RoleBindingRestriction " +
+			"RoleBindingRestrictionList RoleList SelfSubjectRulesReview " +
 			"SubjectAccessReview SubjectAccessReviewResponse SubjectRulesReview",
-		"build":    "BinaryBuildRequestOptions Build BuildConfig BuildConfigList BuildList BuildLog BuildLogOptions BuildRequest",
-		"image":    "Image ImageList ImageSignature ImageStream ImageStreamImage ImageStreamImport ImageStreamList ImageStreamMapping ImageStreamTag ImageStreamTagList",
-		"network":  "ClusterNetwork ClusterNetworkList EgressNetworkPolicy EgressNetworkPolicyList HostSubnet HostSubnetList NetNamespace NetNamespaceList",
-		"oauth":    "OAuthAccessToken OAuthAccessTokenList OAuthAuthorizeToken OAuthAuthorizeTokenList OAuthClient OAuthClientAuthorization OAuthClientAuthorizationList OAuthClientList OAuthRedirectReference",
-		"project":  "Project ProjectList ProjectRequest",
-		"quota":    "AppliedClusterResourceQuota AppliedClusterResourceQuotaList ClusterResourceQuota ClusterResourceQuotaList",
-		"route":    "Route RouteList",
-		"security": "PodSecurityPolicyReview PodSecurityPolicySelfSubjectReview PodSecurityPolicySubjectReview SecurityContextConstraints SecurityContextConstraintsList",
+		"build": "BinaryBuildRequestOptions Build BuildConfig BuildConfigList BuildList BuildLog BuildLogOptions " +
+			"BuildRequest",
+		"image": "Image ImageList ImageSignature ImageStream ImageStreamImage ImageStreamImport ImageStreamList " +
+			"ImageStreamMapping ImageStreamTag ImageStreamTagList",
+		"network": "ClusterNetwork ClusterNetworkList EgressNetworkPolicy EgressNetworkPolicyList HostSubnet " +
+			"HostSubnetList NetNamespace NetNamespaceList",
+		"oauth": "OAuthAccessToken OAuthAccessTokenList OAuthAuthorizeToken OAuthAuthorizeTokenList OAuthClient " +
+			"OAuthClientAuthorization OAuthClientAuthorizationList OAuthClientList OAuthRedirectReference",
+		"project": "Project ProjectList ProjectRequest",
+		"quota": "AppliedClusterResourceQuota AppliedClusterResourceQuotaList ClusterResourceQuota " +
+			"ClusterResourceQuotaList",
+		"route": "Route RouteList",
+		"security": "PodSecurityPolicyReview PodSecurityPolicySelfSubjectReview PodSecurityPolicySubjectReview " +
+			"SecurityContextConstraints SecurityContextConstraintsList",
 		"template": "Template TemplateList",
 		"user":     "Group GroupList Identity IdentityList User UserIdentityMapping UserList",
 	} {

@@ -32,7 +32,8 @@ func TestNamesFollowTheGrammar(t *testing.T) {
 		if got := Names(text); !reflect.DeepEqual(got, want) {
 			t.Fatalf("%q: got %q, want %q", text, got, want)
 		}
-		if got := fillText(text); got != grammar.ReplaceAllStringFunc(text, func(string) string { return "!" }) && len(want) > 0 && wholeGrammar.FindString(text) == "" {
+		if got := fillText(text); got != grammar.ReplaceAllStringFunc(text, func(string) string { return "!" }) &&
+			len(want) > 0 && wholeGrammar.FindString(text) == "" {
 			t.Fatalf("%q: got %q", text, got)
 		}
 	}

@@ -56,7 +56,8 @@ func (t *Template) Values(given map[string]string) (map[string]string, error) {
 		}
 		switch {
 		case value == "" && p.Generate != "" && !isGiven:
-			wrong = append(wrong, fmt.Errorf("the parameter %s has no value; values are not generated here, so give it one", p.Name))
+			wrong = append(wrong, fmt.Errorf("the parameter %s has no value; values are not generated here, so give it one",
+				p.Name))
 		case value == "" && p.Required:
 			wrong = append(wrong, fmt.Errorf("the parameter %s has no value and is required", p.Name))
 		}

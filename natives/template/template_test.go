@@ -41,48 +41,90 @@ func TestProcess(t *testing.T) {
 		values   map[string]string
 		want     string // JSON of the objects, or a part of the error
 	}{
-		{"a required parameter without a value", "parameters: [{name: A, required: true}]", nil, "the parameter A has no value and is required"},
-		{"a required parameter with an empty value", "parameters: [{name: A, required: true}]", map[string]string{"A": ""}, "the parameter A has no value and is required"},
+		{"a required parameter without a value", "parameters: [{name: A, required: true}]", nil,
+			"the parameter A has no value and is required"},
+		{"a required parameter with an empty value", "parameters: [{name: A, required: true}]", map[string]string{"A": ""},
+			"the parameter A has no value and is required"},
 		{"a required parameter with a value", "parameters: [{name: A, required: true}]", map[string]string{"A": "x"}, "null"},
-		{"a generated parameter", "parameters: [{name: A, generate: expression, from: '[a-z]{8}'}]", nil, "the parameter A has no value; values are not generated"},
-		{"a generated parameter with a value", "parameters: [{name: A, generate: expression}]", map[string]string{"A": "x"}, "null"},
+		{"a generated parameter", "parameters: [{name: A, generate: expression, from: '[a-z]{8}'}]", nil,
+			"the parameter A has no value; values are not generated"},
+		{"a generated parameter with a value", "parameters: [{name: A, generate: expression}]", map[string]string{"A": "x"},
+			"null"},
 		{"a parameter without a value is empty", "objects: [{a: 'x${A}y'}]\nparameters: [{name: A}]", nil, `[{"a":"xy"}]`},
-		{"the values of several parameters are wrong", "parameters: [{name: A, required: true}, {name: B, required: true}]", nil, "A has no value and is required\nthe parameter B"},
-		{"a default that is no text", "objects: [{a: '${A}${B}${C}'}]\nparameters: [{name: A, value: 8.10}, {name: B, value: yes}, {name: C, value: 0x1F}]", nil, `[{"a":"8.10yes0x1F"}]`},
+		{"the values of several parameters are wrong", "parameters: [{name: A, required: true}, {name: B, required: true}]",
+			nil, "A has no value and is required\nthe parameter B"},
+		{"a default that is no text",
+			"objects: [{a: '${A}${B}${C}'}]\nparameters: [{name: A, value: 8.10}, {name: B, value: yes}, {name: C, value: 0x1F}]", nil, `[{"a":"8.10yes0x1F"}]`},
 		{"a default of null is none", "objects: [{a: '${A}'}]\nparameters: [{name: A, value: null}]", nil, `[{"a":""}]`},
-		{"double braces within a text stay", "objects: [{a: 'x${{A}}'}]\nparameters: [{name: A, value: 1}]", nil, `[{"a":"x${{A}}"}]`},
-		{"double braces give a list", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: '[1, \"${A}\"]'}]", nil, `[{"a":[1,"${A}"]}]`},
-		{"a field that becomes null is left out", "objects: [{a: '${{A}}', b: '${{B}}'}]\nparameters: [{name: A, value: 'null'}, {name: B, value: '[null]'}]", nil, `[{"b":[null]}]`},
-		{"an item cannot become null", "objects: [{a: ['${{A}}']}]\nparameters: [{name: A, value: 'null'}]", nil, `object 1: "${{A}}" is null, which no item of a list can become`},
-		{"a key that becomes a number", "objects: [{'${{A}}': 1}]\nparameters: [{name: A, value: '1'}]", nil, `object 1: the key "${{A}}" becomes one that is no text`},
+		{"double braces within a text stay", "objects: [{a: 'x${{A}}'}]\nparameters: [{name: A, value: 1}]", nil,
+			`[{"a":"x${{A}}"}]`},
+		{"double braces give a list", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: '[1, \"${A}\"]'}]", nil,
+			`[{"a":[1,"${A}"]}]`},
+		{"a field that becomes null is left out",
+			"objects: [{a: '${{A}}', b: '${{B}}'}]\nparameters: [{name: A, value: 'null'}, {name: B, value: '[null]'}]", nil,
+			`[{"b":[null]}]`},
+		{"an item cannot become null", "objects: [{a: ['${{A}}']}]\nparameters: [{name: A, value: 'null'}]", nil,
+			`object 1: "${{A}}" is null, which no item of a list can become`},
+		{"a key that becomes a number", "objects: [{'${{A}}': 1}]\nparameters: [{name: A, value: '1'}]", nil,
+			`object 1: the key "${{A}}" becomes one that is no text`},
 		{"a key in double braces", "objects: [{'${{A}}': 1}]\nparameters: [{name: A, value: x}]", nil, `[{"x":1}]`},
-		{"a value that is read between quotes", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: 'x\\ty'}]", nil, `[{"a":"x\ty"}]`},
-		{"a value that cannot stand between quotes", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: 'x\"y'}]", nil, "object 1: the value of A is no JSON, and no text between quotes"},
-		{"double braces with two values of JSON give the text", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: 1 2}]", nil, `[{"a":"1 2"}]`},
-		{"a number is one of double precision", "objects: [{a: ['${{A}}', '${{B}}', '${{C}}', '${{D}}']}]\nparameters: [{name: A, value: '9007199254740993'}, {name: B, value: '2.0'}, {name: C, value: '-0'}, {name: D, value: '1234567890123456789'}]", nil, `[{"a":[9007199254740992,2,-0,1234567890123456800]}]`},
-		{"values that name each other", "objects: [{a: '${A} ${B}'}]\nparameters: [{name: A, value: '${B}'}, {name: B, value: '${A}'}]", nil, `[{"a":"${A} ${B}"}]`},
-		{"a value that makes a reference", "objects: [{a: '${A}{B} ${B}'}]\nparameters: [{name: A, value: $}, {name: B, value: b}]", nil, `[{"a":"b ${B}"}]`},
-		{"a value whose reference stood before", "objects: [{a: '${B} ${A}'}]\nparameters: [{name: A, value: '${B}'}, {name: B, value: b}]", nil, `[{"a":"b ${B}"}]`},
-		{"very many references that values can make", "objects: [{a: '$" + strings.Repeat("${A}", 20000) + "'}]\nparameters: [{name: A, value: x}]", nil, "object 1: a text has too many references"},
-		{"a value that makes a text grow", "objects: [{a: '${A}${A}'}]\nparameters: [{name: A}]", map[string]string{"A": strings.Repeat("$", 9<<20)}, "larger than 16 MiB"},
-		{"very many references that values cannot make", "objects: [{a: '" + strings.Repeat("${A}", 200_000) + "'}]\nparameters: [{name: A, value: x}]", nil, `[{"a":"xxxxxxxx`},
-		{"a label in double braces", "labels: {'${{A}}': '${{A}}'}\nobjects: [{}]\nparameters: [{name: A, value: '1'}]", nil, `[{"metadata":{"labels":{"1":"1"}}}]`},
-		{"a label whose key becomes another reference", "labels: {'${A}': x}\nobjects: [{}]\nparameters: [{name: A, value: '${B}'}, {name: B, value: b}]", nil, `[{"metadata":{"labels":{"b":"x"}}}]`},
-		{"labels go in place of those that are not all texts", "labels: {a: new}\nobjects: [{metadata: {labels: {n: 1, b: old}}}]", nil, `[{"metadata":{"labels":{"a":"new"}}}]`},
-		{"metadata that cannot have labels", "labels: {a: new}\nobjects: [{metadata: [x]}, {metadata: null}]", nil, `[{"metadata":["x"]},{"metadata":null}]`},
-		{"a list keeps its namespace", "objects: [{items: [], metadata: {namespace: x}}]", nil, `[{"items":[],"metadata":{"namespace":"x"}}]`},
-		{"a list cannot have labels", "labels: {a: new}\nobjects: [{items: []}]", nil, "object 1: it has items, and a list cannot get the labels"},
+		{"a value that is read between quotes", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: 'x\\ty'}]", nil,
+			`[{"a":"x\ty"}]`},
+		{"a value that cannot stand between quotes", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: 'x\"y'}]", nil,
+			"object 1: the value of A is no JSON, and no text between quotes"},
+		{"double braces with two values of JSON give the text",
+			"objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: 1 2}]", nil, `[{"a":"1 2"}]`},
+		{"a number is one of double precision",
+			"objects: [{a: ['${{A}}', '${{B}}', '${{C}}', '${{D}}']}]\nparameters: [{name: A, value: '9007199254740993'}, {name: B, value: '2.0'}, {name: C, value: '-0'}, {name: D, value: '1234567890123456789'}]", nil, `[{"a":[9007199254740992,2,-0,1234567890123456800]}]`},
+		{"values that name each other",
+			"objects: [{a: '${A} ${B}'}]\nparameters: [{name: A, value: '${B}'}, {name: B, value: '${A}'}]", nil,
+			`[{"a":"${A} ${B}"}]`},
+		{"a value that makes a reference",
+			"objects: [{a: '${A}{B} ${B}'}]\nparameters: [{name: A, value: $}, {name: B, value: b}]", nil, `[{"a":"b ${B}"}]`},
+		{"a value whose reference stood before",
+			"objects: [{a: '${B} ${A}'}]\nparameters: [{name: A, value: '${B}'}, {name: B, value: b}]", nil, `[{"a":"b ${B}"}]`},
+		{"very many references that values can make", "objects: [{a: '$" + strings.Repeat("${A}", 20000) +
+			"'}]\nparameters: [{name: A, value: x}]", nil, "object 1: a text has too many references"},
+		{"a value that makes a text grow", "objects: [{a: '${A}${A}'}]\nparameters: [{name: A}]",
+			map[string]string{"A": strings.Repeat("$", 9<<20)}, "larger than 16 MiB"},
+		{"very many references that values cannot make", "objects: [{a: '" + strings.Repeat("${A}", 200_000) +
+			"'}]\nparameters: [{name: A, value: x}]", nil, `[{"a":"xxxxxxxx`},
+		{"a label in double braces", "labels: {'${{A}}': '${{A}}'}\nobjects: [{}]\nparameters: [{name: A, value: '1'}]", nil,
+			`[{"metadata":{"labels":{"1":"1"}}}]`},
+		{"a label whose key becomes another reference",
+			"labels: {'${A}': x}\nobjects: [{}]\nparameters: [{name: A, value: '${B}'}, {name: B, value: b}]", nil,
+			`[{"metadata":{"labels":{"b":"x"}}}]`},
+		{"labels go in place of those that are not all texts",
+			"labels: {a: new}\nobjects: [{metadata: {labels: {n: 1, b: old}}}]", nil, `[{"metadata":{"labels":{"a":"new"}}}]`},
+		{"metadata that cannot have labels", "labels: {a: new}\nobjects: [{metadata: [x]}, {metadata: null}]", nil,
+			`[{"metadata":["x"]},{"metadata":null}]`},
+		{"a list keeps its namespace", "objects: [{items: [], metadata: {namespace: x}}]", nil,
+			`[{"items":[],"metadata":{"namespace":"x"}}]`},
+		{"a list cannot have labels", "labels: {a: new}\nobjects: [{items: []}]", nil,
+			"object 1: it has items, and a list cannot get the labels"},
 		{"an object without kind", "objects: [{apiVersion: v1, kind: ''}]", nil, "object 1: it has no kind"},
-		{"an apiVersion that is none", "objects: [{apiVersion: a/b/c, kind: A}]", nil, "object 1: it has no kind, or an apiVersion that is none"},
-		{"an apiVersion that becomes none", "objects: [{apiVersion: '${A}', kind: A}]\nparameters: [{name: A, value: a/b/c}]", nil, `[{"apiVersion":"","kind":""}]`},
-		{"a namespace beside kind", "objects: [{namespace: x}, {namespace: '${NS}'}, {namespace: x, metadata: {}}]", nil, `[{"namespace":""},{"namespace":"${NS}"},{"metadata":{},"namespace":"x"}]`},
-		{"two keys become one", "objects: [{'${A}': 1, k: 2}]\nparameters: [{name: A, value: k}]", nil, `object 1: two keys become the key "k"`},
-		{"two labels become one", "labels: {'${A}': x, k: z}\nparameters: [{name: A, value: k}]", nil, `two labels become the label "k"`},
-		{"labels go over those of an object", "labels: {a: new}\nobjects: [{metadata: {labels: {a: old, b: old}}}, {kind: X}]", nil, `[{"metadata":{"labels":{"a":"new","b":"old"}}},{"kind":"X","metadata":{"labels":{"a":"new"}}}]`},
-		{"labels that are no map", "labels: {a: new}\nobjects: [{metadata: {labels: [a]}}]", nil, `[{"metadata":{"labels":{"a":"new"}}}]`},
-		{"a namespace that is no name becomes empty", "objects: [{metadata: {namespace: 5}}, {metadata: {namespace: ''}}, {metadata: {namespace: x}}]", nil, `[{"metadata":{"namespace":""}},{"metadata":{"namespace":""}},{"metadata":{}}]`},
-		{"a namespace with an undeclared name stays", "objects: [{metadata: {namespace: '${NS}'}}]", nil, `[{"metadata":{"namespace":"${NS}"}}]`},
-		{"a value in very many places", "objects: [" + strings.Repeat("{a: '${A}'}, ", 300) + "]\nparameters: [{name: A}]", map[string]string{"A": strings.Repeat("x", 1<<16)}, "with its values it is larger than 16 MiB"},
+		{"an apiVersion that is none", "objects: [{apiVersion: a/b/c, kind: A}]", nil,
+			"object 1: it has no kind, or an apiVersion that is none"},
+		{"an apiVersion that becomes none", "objects: [{apiVersion: '${A}', kind: A}]\nparameters: [{name: A, value: a/b/c}]",
+			nil, `[{"apiVersion":"","kind":""}]`},
+		{"a namespace beside kind", "objects: [{namespace: x}, {namespace: '${NS}'}, {namespace: x, metadata: {}}]", nil,
+			`[{"namespace":""},{"namespace":"${NS}"},{"metadata":{},"namespace":"x"}]`},
+		{"two keys become one", "objects: [{'${A}': 1, k: 2}]\nparameters: [{name: A, value: k}]", nil,
+			`object 1: two keys become the key "k"`},
+		{"two labels become one", "labels: {'${A}': x, k: z}\nparameters: [{name: A, value: k}]", nil,
+			`two labels become the label "k"`},
+		{"labels go over those of an object",
+			"labels: {a: new}\nobjects: [{metadata: {labels: {a: old, b: old}}}, {kind: X}]", nil,
+			`[{"metadata":{"labels":{"a":"new","b":"old"}}},{"kind":"X","metadata":{"labels":{"a":"new"}}}]`},
+		{"labels that are no map", "labels: {a: new}\nobjects: [{metadata: {labels: [a]}}]", nil,
+			`[{"metadata":{"labels":{"a":"new"}}}]`},
+		{"a namespace that is no name becomes empty",
+			"objects: [{metadata: {namespace: 5}}, {metadata: {namespace: ''}}, {metadata: {namespace: x}}]", nil,
+			`[{"metadata":{"namespace":""}},{"metadata":{"namespace":""}},{"metadata":{}}]`},
+		{"a namespace with an undeclared name stays", "objects: [{metadata: {namespace: '${NS}'}}]", nil,
+			`[{"metadata":{"namespace":"${NS}"}}]`},
+		{"a value in very many places", "objects: [" + strings.Repeat("{a: '${A}'}, ", 300) + "]\nparameters: [{name: A}]",
+			map[string]string{"A": strings.Repeat("x", 1<<16)}, "with its values it is larger than 16 MiB"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -110,14 +152,18 @@ func TestReadMistakes(t *testing.T) {
 		{"two documents", head + "---\na: 1\n", "t.yml: line 3: a second document"},
 		{"a list", "[]", "t.yml: line 1: a Template must be a map"},
 		{"another kind", "apiVersion: v1\nkind: List\n", `t.yml: line 2: kind is "List"; it must be Template`},
-		{"another version", "kind: Template\napiVersion: v2\n", `t.yml: line 2: apiVersion is "v2"; it must be template.openshift.io/v1`},
+		{"another version", "kind: Template\napiVersion: v2\n",
+			`t.yml: line 2: apiVersion is "v2"; it must be template.openshift.io/v1`},
 		{"objects that are no list", head + "objects: {}\n", "t.yml: line 3: objects must be a list"},
 		{"an object that is no map", head + "objects:\n- {}\n- 5\n", "t.yml: line 5: an object must be a map"},
 		{"a parameter without a name", head + "parameters:\n- value: 1\n", "t.yml: line 4: a parameter needs a name"},
 		{"a parameter with a dash", head + "parameters:\n- name: A-B\n", "t.yml: line 4: a parameter needs a name"},
-		{"a value that is a map", head + "parameters:\n- name: A\n  value: {}\n", "t.yml: line 5: the value of the parameter A must be a text"},
-		{"required that is a text", head + "parameters:\n- name: A\n  required: 'yes'\n", "t.yml: line 5: required of the parameter A must be true or false"},
-		{"generate that is a number", head + "parameters:\n- name: A\n  generate: 1\n", "t.yml: line 5: generate of the parameter A must be a text"},
+		{"a value that is a map", head + "parameters:\n- name: A\n  value: {}\n",
+			"t.yml: line 5: the value of the parameter A must be a text"},
+		{"required that is a text", head + "parameters:\n- name: A\n  required: 'yes'\n",
+			"t.yml: line 5: required of the parameter A must be true or false"},
+		{"generate that is a number", head + "parameters:\n- name: A\n  generate: 1\n",
+			"t.yml: line 5: generate of the parameter A must be a text"},
 		{"labels that are no map", head + "labels: []\n", "t.yml: line 3: labels must be a map"},
 		{"a label that is a list", head + "labels:\n  a: []\n", `t.yml: line 4: the label "a" must be a text`},
 		{"a key that stands twice", head + "objects:\n- a: 1\n  a: 2\n", `t.yml: line 5: the key "a" stands here twice`},
@@ -125,8 +171,11 @@ func TestReadMistakes(t *testing.T) {
 		{"a loop of anchors", head + "objects:\n- &a\n  b: *a\n", "t.yml: line 5: an anchor holds an alias of itself"},
 		{"a loop of merges", head + "objects:\n- &a\n  <<: *a\n", "t.yml: line 5: an anchor holds an alias of itself"},
 		{"aliases that double", head + bomb(40), "its aliases make the document too large"},
-		{"aliases of a long text", head + "x: &a " + strings.Repeat("y", 1<<16) + "\nobjects: [" + strings.Repeat("{a: *a}, ", 200) + "]\n", "its aliases make the document too large"},
-		{"huge depth", head + "objects: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000), "t.yml: line 3: it is nested deeper than 100 levels"},
+		{"aliases of a long text",
+			head + "x: &a " + strings.Repeat("y", 1<<16) + "\nobjects: [" + strings.Repeat("{a: *a}, ", 200) + "]\n",
+			"its aliases make the document too large"},
+		{"huge depth", head + "objects: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000),
+			"t.yml: line 3: it is nested deeper than 100 levels"},
 		{"a merge of a text", head + "objects:\n- <<: x\n", "t.yml: line 4: only maps can be merged"},
 		{"infinity", head + "objects:\n- a: .inf\n", "t.yml: line 4: .inf is no number of JSON"},
 		{"binary data", head + "objects:\n- a: !!binary aGk=\n", "t.yml: line 4: "},
@@ -153,7 +202,8 @@ func bomb(n int) string {
 }
 
 func TestMerge(t *testing.T) {
-	parsed, err := Read("t.yml", []byte(head+"x: &x {a: 1, b: 2}\ny: &y {b: 3, c: 3}\nobjects:\n- <<: [*x, *y]\n  a: own\n"))
+	parsed, err := Read("t.yml",
+		[]byte(head+"x: &x {a: 1, b: 2}\ny: &y {b: 3, c: 3}\nobjects:\n- <<: [*x, *y]\n  a: own\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +214,8 @@ func TestMerge(t *testing.T) {
 }
 
 func TestMentions(t *testing.T) {
-	doc, err := ReadDocument("t.yml", []byte("a: ${A}\nb:\n- |\n  x\n  y ${B} ${C}\n- ${{D}} $HOME\n- ${{E}}\n${F}: \"x ${G}\"\n"))
+	doc, err := ReadDocument("t.yml",
+		[]byte("a: ${A}\nb:\n- |\n  x\n  y ${B} ${C}\n- ${{D}} $HOME\n- ${{E}}\n${F}: \"x ${G}\"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +228,10 @@ func TestMentions(t *testing.T) {
 // Reading foreign bytes ends with an error or with a template that is processed the same way
 // twice, and that can be written as JSON.
 func FuzzRead(f *testing.F) {
-	for _, seed := range []string{"", head, head + bomb(40), head + "objects: [{a: '${{A}}', <<: {b: 1}}]\nparameters: [{name: A, value: '[1]'}]\nlabels: {a: b}", head + "objects:\n- &a\n  b: *a\n", "{\"kind\": \"Template\"", "a: !!float x\n", head + "objects: [{1: .5, true: 2001-01-01, ~: 0o7}]"} {
+	for _, seed := range []string{"", head, head + bomb(40),
+		head + "objects: [{a: '${{A}}', <<: {b: 1}}]\nparameters: [{name: A, value: '[1]'}]\nlabels: {a: b}",
+		head + "objects:\n- &a\n  b: *a\n", "{\"kind\": \"Template\"", "a: !!float x\n",
+		head + "objects: [{1: .5, true: 2001-01-01, ~: 0o7}]"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -234,7 +288,9 @@ func TestGroups(t *testing.T) {
 		`{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding"}`: "rbac.authorization.k8s.io/v1",
 		`{"apiVersion": "v1", "kind": "Service"}`:                               "v1",
 	} {
-		read, err := Read("t", []byte(`{"apiVersion": "v1", "kind": "Template", "objects": [`+text+`], "parameters": [{"name": "V"}, {"name": "K"}]}`))
+		read, err := Read("t",
+			[]byte(`{"apiVersion": "v1", "kind": "Template", "objects": [`+text+
+				`], "parameters": [{"name": "V"}, {"name": "K"}]}`))
 		if err != nil {
 			t.Fatal(err)
 		}

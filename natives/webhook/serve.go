@@ -42,7 +42,8 @@ func Serve(ctx context.Context, l net.Listener, o Serving) error {
 		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: o.Certificate.get},
 
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 30 * time.Second,
-		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxSimultaneous, MaxReceiveBufferPerConnection: maxUnreadOfAll, MaxReceiveBufferPerStream: maxUnread},
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxSimultaneous, MaxReceiveBufferPerConnection: maxUnreadOfAll,
+			MaxReceiveBufferPerStream: maxUnread},
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0),
 	}
 	served := make(chan error, 1)

@@ -30,7 +30,8 @@ func issue(t *testing.T, dir, name string) (cert, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour),
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name},
+		NotAfter:    time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	raw, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {
@@ -41,7 +42,8 @@ func issue(t *testing.T, dir, name string) (cert, key string) {
 		t.Fatal(err)
 	}
 	cert, key = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
-	for file, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: raw}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+	for file, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: raw},
+		key: {Type: "PRIVATE KEY", Bytes: secret}} {
 		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +92,8 @@ func TestCertificateChanges(t *testing.T) {
 }
 
 func TestMissingCertificate(t *testing.T) {
-	if _, err := webhook.OpenCertificate("nowhere.crt", "nowhere.key", nil); err == nil || !strings.Contains(err.Error(), "nowhere.crt") {
+	if _, err := webhook.OpenCertificate("nowhere.crt", "nowhere.key", nil); err == nil ||
+		!strings.Contains(err.Error(), "nowhere.crt") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -16,7 +16,8 @@ import (
 
 // oddKeys are keys that a careless client changes.
 var oddKeys = []string{
-	"a", "a b", " a ", "a+b", "a%20b", "a%2Fb", "ä/€/😀", "a//b", "/a", "//", "a/", "a/../b", "./a", "..", "a?b=c#d", "a&amp;b", "<a>&'\"",
+	"a", "a b", " a ", "a+b", "a%20b", "a%2Fb", "ä/€/😀", "a//b", "/a", "//", "a/", "a/../b", "./a", "..", "a?b=c#d",
+	"a&amp;b", "<a>&'\"",
 	`a\b`, "a\tb", "a\nb", "a\r\nb", "a\rb", "\x01", "a=b;c", "*", "key=a/date=2026-01-01", strings.Repeat("k", 900),
 }
 
@@ -32,7 +33,8 @@ func bucketAt(t *testing.T, place string) integration.BucketWriter {
 // Keys of others arrive as they are, in each direction, below their prefix and nowhere else.
 func TestBucketKeys(t *testing.T) {
 	for place, prefix := range map[string]string{
-		"s3://memory": "", "s3://memory/": "", "s3://memory/p": "p/", "s3://memory/p/": "p/", "s3://memory/p//": "p//", "s3://memory/a b/%41": "a b/%41/",
+		"s3://memory": "", "s3://memory/": "", "s3://memory/p": "p/", "s3://memory/p/": "p/", "s3://memory/p//": "p//",
+		"s3://memory/a b/%41": "a b/%41/",
 	} {
 		t.Run(place, func(t *testing.T) {
 			store := fakes3.Start(t)
@@ -153,7 +155,8 @@ func TestBucketConditions(t *testing.T) {
 // What is wrong with a bucket has a class, and a wrong place is an error at once.
 func TestBucketTrouble(t *testing.T) {
 	store := fakes3.Start(t)
-	for status, want := range map[int]integration.FailureClass{503: integration.FailureTransient, 403: integration.FailureOfConfig} {
+	for status, want := range map[int]integration.FailureClass{503: integration.FailureTransient,
+		403: integration.FailureOfConfig} {
 		store.Fail(func(*http.Request) fakes3.Fault { return fakes3.Fault{Status: status} })
 		_, _, err := bucketAt(t, "s3://memory/p").Get(t.Context(), "k")
 		if integration.ClassOfFailure(err) != want || !strings.Contains(err.Error(), `reading "p/k" in the bucket memory`) {
@@ -161,7 +164,8 @@ func TestBucketTrouble(t *testing.T) {
 		}
 	}
 	s := systems.New(systems.Sources{Settings: &settings.Settings{}})
-	for _, place := range []string{"", "memory/p", "s3://", "s3:///p", "https://memory/p", "s3://me@memory/p", "s3://memory/\xff", "s3://memory?a"} {
+	for _, place := range []string{"", "memory/p", "s3://", "s3:///p", "https://memory/p", "s3://me@memory/p",
+		"s3://memory/\xff", "s3://memory?a"} {
 		if r, err := s.BucketReader(t.Context(), place); integration.ClassOfFailure(err) != integration.FailureOfConfig {
 			t.Errorf("%q: got %v, %v", place, r, err)
 		}

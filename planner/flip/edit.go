@@ -56,7 +56,8 @@ func (f *finder) edits(ctx context.Context) []plan.Flip {
 		return nil
 	}
 	files := f.readable(d)
-	for _, units := range [][]unit{f.fieldEdits(files, other), f.fieldEdits(files, f.neighbour(files)), removals(files), f.resourceEdits()} {
+	for _, units := range [][]unit{f.fieldEdits(files, other), f.fieldEdits(files, f.neighbour(files)), removals(files),
+		f.resourceEdits()} {
 		if found, ok := reduce(ctx, f, units, f.onHead); ok {
 			return []plan.Flip{flipOf(plan.FlipEdit, found, changesOf(found.changes))}
 		}
@@ -124,7 +125,9 @@ func (f *finder) neighbour(files []*bundle.File) func(*bundle.File, string, any)
 func removals(files []*bundle.File) []unit {
 	var out []unit
 	for _, file := range files {
-		out = append(out, unit{FlipChange: plan.FlipChange{Part: plan.PartDatafile, Path: string(file.Path), Schema: string(file.Schema), Removed: true}})
+		out = append(out,
+			unit{FlipChange: plan.FlipChange{Part: plan.PartDatafile, Path: string(file.Path), Schema: string(file.Schema),
+				Removed: true}})
 	}
 	return out
 }
@@ -141,8 +144,9 @@ func (f *finder) resourceEdits() []unit {
 // edited returns the unit that gives a field another value.
 func edited(part plan.FlipPart, file *bundle.File, pointer string, v any) unit {
 	return unit{
-		FlipChange: plan.FlipChange{Part: part, Path: string(file.Path), Schema: string(file.Schema), Field: pointer, To: string(bundle.AppendJSON(nil, v))},
-		pointer:    pointer, value: v,
+		FlipChange: plan.FlipChange{Part: part, Path: string(file.Path), Schema: string(file.Schema), Field: pointer,
+			To: string(bundle.AppendJSON(nil, v))},
+		pointer: pointer, value: v,
 	}
 }
 

@@ -67,11 +67,15 @@ func (f *finder) remedies(observed plan.Observed) []remedy {
 	set(`set %s.reuse to "none" in the settings`, func(it *settings.Integration) { it.Reuse = 0 })
 	set(`set %s.trace to "none" in the settings`, func(it *settings.Integration) { it.Trace = settings.TraceNone })
 	set("take %s.shards out of the settings", func(it *settings.Integration) { it.Shards = nil })
-	set("take %s.queries and shards out of the settings", func(it *settings.Integration) { it.Queries, it.Shards = nil, nil })
+	set("take %s.queries and shards out of the settings", func(it *settings.Integration) {
+		it.Queries, it.Shards = nil,
+			nil
+	})
 	if ok {
-		out = append(out, remedy{fmt.Sprintf("set pr_check.always_run to true in the definition %s", d.Path), func() (Variant, error) {
-			return f.onBoth([]unit{f.definitionUnit(d, "/pr_check/always_run", true)})
-		}})
+		out = append(out, remedy{fmt.Sprintf("set pr_check.always_run to true in the definition %s", d.Path),
+			func() (Variant, error) {
+				return f.onBoth([]unit{f.definitionUnit(d, "/pr_check/always_run", true)})
+			}})
 	}
 	return out
 }
@@ -98,9 +102,10 @@ func (f *finder) schemaRemedies(d integration.Definition, observed plan.Observed
 		for _, allowed := range d.Schemas {
 			schemas = append(schemas, string(allowed))
 		}
-		out = append(out, remedy{fmt.Sprintf("add %s to the schemas of the definition %s", s, d.Path), func() (Variant, error) {
-			return f.onBoth([]unit{f.definitionUnit(d, "/schemas", schemas)})
-		}})
+		out = append(out, remedy{fmt.Sprintf("add %s to the schemas of the definition %s", s, d.Path),
+			func() (Variant, error) {
+				return f.onBoth([]unit{f.definitionUnit(d, "/schemas", schemas)})
+			}})
 	}
 	return out
 }

@@ -116,7 +116,9 @@ func topKeys(pointers []string) []string {
 // narrowest returns the only one of the pointers that leads to or below a key, as far as no
 // list lies on the way, or else that of the key.
 func narrowest(pointers []string, key string, before, after *bundle.Object) string {
-	below := slices.DeleteFunc(slices.Clone(pointers), func(p string) bool { return p != key && !strings.HasPrefix(p, key+"/") })
+	below := slices.DeleteFunc(slices.Clone(pointers), func(p string) bool {
+		return p != key && !strings.HasPrefix(p, key+"/")
+	})
 	if len(below) != 1 {
 		return key
 	}

@@ -35,7 +35,8 @@ func (f *finder) rules(ctx context.Context) []plan.Flip {
 
 // settings finds out whether the integration would be skipped by other settings.
 func (f *finder) settings(ctx context.Context, key, to string, s *settings.Settings) []plan.Flip {
-	c := plan.FlipChange{Part: plan.PartSettings, Path: f.Settings.File, Field: "integrations." + f.Decision.Name + "." + key, To: to}
+	c := plan.FlipChange{Part: plan.PartSettings, Path: f.Settings.File, Field: "integrations." + f.Decision.Name + "." +
+		key, To: to}
 	found, ok := reduce(ctx, f, []plan.FlipChange{c}, func([]plan.FlipChange) (Variant, error) {
 		return Variant{Base: f.Base, Head: f.Head, Settings: s}, nil
 	})

@@ -34,8 +34,10 @@ var errNoField = errors.New("there is no such field")
 // patched returns a bundle with units applied. If a unit changes the GraphQL types, they
 // become those of the bundle types.
 func patched(b, types *bundle.Bundle, units []unit) (*bundle.Bundle, error) {
-	p := bundle.Patch{Datafiles: map[bundle.Path][]byte{}, Resources: map[bundle.Path][]byte{}, Schemas: map[bundle.Path][]byte{}}
-	files := map[plan.FlipPart]map[bundle.Path][]byte{plan.PartDatafile: p.Datafiles, plan.PartResource: p.Resources, plan.PartSchema: p.Schemas}
+	p := bundle.Patch{Datafiles: map[bundle.Path][]byte{}, Resources: map[bundle.Path][]byte{},
+		Schemas: map[bundle.Path][]byte{}}
+	files := map[plan.FlipPart]map[bundle.Path][]byte{plan.PartDatafile: p.Datafiles, plan.PartResource: p.Resources,
+		plan.PartSchema: p.Schemas}
 	objects := map[string]*bundle.Object{}
 	for _, u := range units {
 		path := bundle.Path(u.Path)
@@ -49,7 +51,8 @@ func patched(b, types *bundle.Bundle, units []unit) (*bundle.Bundle, error) {
 		}
 		key := string(u.Part) + u.Path
 		if objects[key] == nil {
-			find := map[plan.FlipPart]func(bundle.Path) (*bundle.File, bool){plan.PartDatafile: b.Datafile, plan.PartResource: b.Resource}[u.Part]
+			find := map[plan.FlipPart]func(bundle.Path) (*bundle.File, bool){plan.PartDatafile: b.Datafile,
+				plan.PartResource: b.Resource}[u.Part]
 			f, ok := find(path)
 			if !ok {
 				return nil, errNoField

@@ -52,11 +52,16 @@ var changes = map[string]func(w object){
 	"a role less":             func(w object) { at(w, "/users/bob.yml")["roles"] = list{} },
 	"a user less":             func(w object) { delete(w["data"].(object), "/users/ana.yml") },
 	"a role goes":             func(w object) { delete(w["data"].(object), "/roles/ops.yml") },
-	"a user more":             func(w object) { w["data"].(object)["/users/zoe.yml"] = object{"$schema": "/user-1.yml", "name": "zoe"} },
-	"a team": func(w object) {
-		w["data"].(object)["/teams/t.yml"] = object{"$schema": "/team-1.yml", "name": "t", "roles": list{object{"$ref": "/roles/dev.yml"}}}
+	"a user more": func(w object) {
+		w["data"].(object)["/users/zoe.yml"] = object{"$schema": "/user-1.yml", "name": "zoe"}
 	},
-	"an account":          func(w object) { at(w, "/roles/dev.yml")["grants"] = list{object{"kind": "aws", "account": "three"}} },
+	"a team": func(w object) {
+		w["data"].(object)["/teams/t.yml"] = object{"$schema": "/team-1.yml", "name": "t",
+			"roles": list{object{"$ref": "/roles/dev.yml"}}}
+	},
+	"an account": func(w object) {
+		at(w, "/roles/dev.yml")["grants"] = list{object{"kind": "aws", "account": "three"}}
+	},
 	"a hidden name":       func(w object) { at(w, "/hidden/1.yml")["name"] = "seen" },
 	"a lone one":          func(w object) { at(w, "/hidden/lone 2.yml")["name"] = "not alone" },
 	"metadata":            func(w object) { at(w, "/users/ana.yml")["$file_sha256sum"] = "1" },
@@ -138,7 +143,8 @@ func TestUnknownBackReferences(t *testing.T) {
 		return w
 	}
 	const query = `{ roles { hidden { followers { name } } } resources { backrefs { type } } }`
-	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nexec: {argv: [run]}\nintegrations: {it-00: {queries: [q]}}\n"))
+	rules, err := settings.Read("prcheck.yaml",
+		[]byte("version: 1\nexec: {argv: [run]}\nintegrations: {it-00: {queries: [q]}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +163,8 @@ func TestUnknownBackReferences(t *testing.T) {
 	}
 	d, _ := p.Decision("it-00")
 	if d.Decision != plan.Run || !strings.Contains(d.Reason, "does not tell what the change can reach") {
-		t.Errorf("got %s: %s, want that it runs since the server does not tell what the change can reach", d.Decision, d.Reason)
+		t.Errorf("got %s: %s, want that it runs since the server does not tell what the change can reach", d.Decision,
+			d.Reason)
 	}
 	if !b.BaseSide.Vague([]string{"Hidden_v1"}) || b.BaseSide.Vague([]string{"User_v1"}) {
 		t.Error("not exactly the back references of Hidden_v1 are unknown")

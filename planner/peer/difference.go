@@ -31,7 +31,8 @@ type Difference struct {
 
 // newDifference finds the first place at which two answers differ.
 func newDifference(q proof.Question, file string, req gql.Request, ours, theirs live.Reply) Difference {
-	d := Difference{Side: q.Side, Query: q.Name, File: file, Text: shortened(req.Query, maxText), Integrations: q.Integrations}
+	d := Difference{Side: q.Side, Query: q.Name, File: file, Text: shortened(req.Query, maxText),
+		Integrations: q.Integrations}
 	if d.Query == "" {
 		d.Query = shortened(req.Query, maxKey)
 	}

@@ -23,7 +23,8 @@ import (
 
 // same makes one plan from bundle files and one from a server with the same bundles. It
 // fails the test if the plans differ in more than the references.
-func same(t *testing.T, base, head *bundle.Bundle, rules *settings.Settings, read func(string) ([]byte, error)) *plan.Plan {
+func same(t *testing.T, base, head *bundle.Bundle, rules *settings.Settings,
+	read func(string) ([]byte, error)) *plan.Plan {
 	t.Helper()
 	from, to := serve(t, base, head)
 	in := planner.Input{Base: base, Head: head, Settings: rules, ReadQuery: read}
@@ -111,7 +112,9 @@ func TestPlanOfShop(t *testing.T) {
 		t.Fatal(err)
 	}
 	base := parse(t, file("base.json"), nil)
-	p := same(t, base, parse(t, file("head.json"), base), rules, func(name string) ([]byte, error) { return file(name), nil })
+	p := same(t, base, parse(t, file("head.json"), base), rules, func(name string) ([]byte, error) {
+		return file(name), nil
+	})
 	if len(p.Tasks) != 2 {
 		t.Errorf("got %d tasks, want 2", len(p.Tasks))
 	}

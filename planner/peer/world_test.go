@@ -41,8 +41,10 @@ const (
 func asked() (out []proof.Question) {
 	for _, side := range []trace.Side{trace.Base, trace.Head} {
 		out = append(out,
-			proof.Question{Side: side, Name: "emails.graphql", Request: gql.Request{Query: emails}, Integrations: []string{"both", "mails"}},
-			proof.Question{Side: side, Name: "names.graphql", Request: gql.Request{Query: names}, Elements: true, Integrations: []string{"both"}})
+			proof.Question{Side: side, Name: "emails.graphql", Request: gql.Request{Query: emails},
+				Integrations: []string{"both", "mails"}},
+			proof.Question{Side: side, Name: "names.graphql", Request: gql.Request{Query: names}, Elements: true,
+				Integrations: []string{"both"}})
 	}
 	return out
 }

@@ -33,7 +33,8 @@ func (c *prover) ask(ctx context.Context, q query, order settings.ListOrder) ans
 	key := fmt.Sprintf("%d%s", order, q.request.JSON())
 	a, known := c.answered[key]
 	if !known {
-		if a, known = c.answered[fmt.Sprintf("%d%s", settings.OrderIgnored, q.request.JSON())]; !known || a.failed || a.doubt != "" {
+		if a, known = c.answered[fmt.Sprintf("%d%s", settings.OrderIgnored, q.request.JSON())]; !known || a.failed ||
+			a.doubt != "" {
 			a = c.evaluate(ctx, q, order)
 		}
 		a.lost, a.added = writer{order}.difference(a.base, a.head)
@@ -64,7 +65,8 @@ func (c *prover) evaluate(ctx context.Context, q query, order settings.ListOrder
 		return a
 	case !slices.Equal(before, after):
 		a.doubt = fmt.Sprintf("query %s: the sides answer with different errors", q.name)
-	case len(c.changed.types) > 0 || c.changed.unsure || order == settings.OrderSignificant || slices.ContainsFunc(a.roots, isOpaque):
+	case len(c.changed.types) > 0 || c.changed.unsure || order == settings.OrderSignificant ||
+		slices.ContainsFunc(a.roots, isOpaque):
 		a.doubt = fmt.Sprintf("query %s: base and head answer with errors: %s", q.name, before[0])
 	case c.base.server == nil:
 		a.base, a.head, a.byElement = c.base.elements(ctx, onBase), c.head.elements(ctx, onHead), true

@@ -37,7 +37,8 @@ func (o dossier) assumed(ctx context.Context) []plan.Assumption {
 
 // restsOnRuns reports whether the decision rests on earlier runs.
 func (o dossier) restsOnRuns() bool {
-	return o.decision.Evidence.Reused > 0 || o.decision.Code == plan.CodeSameAnswers || o.decision.Code == plan.CodeAllShardsProven ||
+	return o.decision.Evidence.Reused > 0 || o.decision.Code == plan.CodeSameAnswers ||
+		o.decision.Code == plan.CodeAllShardsProven ||
 		o.decision.Code == plan.CodeSomeShardsProven
 }
 
@@ -47,7 +48,8 @@ func (o dossier) restsOnOrder(ctx context.Context) bool {
 	switch d := o.decision; {
 	case d.Evidence.Reused > 0:
 		return o.seen != nil && o.seen.order == settings.OrderIgnored
-	case o.restsOnRuns() || o.compared == nil || o.compared.order != settings.OrderIgnored || d.Code == plan.CodeSameBundle:
+	case o.restsOnRuns() || o.compared == nil || o.compared.order != settings.OrderIgnored ||
+		d.Code == plan.CodeSameBundle:
 		return false
 	}
 	ordered := *o.compared

@@ -231,7 +231,9 @@ func (c changes) reached(b dependence.Beyond) []string {
 		if f.resource {
 			named = b.Lists || slices.Contains(b.Resources, f.path)
 		}
-		if named || b.Anything || slices.ContainsFunc(f.schemas, func(s string) bool { return slices.Contains(b.Schemas, s) }) {
+		if named || b.Anything || slices.ContainsFunc(f.schemas, func(s string) bool {
+			return slices.Contains(b.Schemas, s)
+		}) {
 			out = append(out, f.path)
 		}
 	}

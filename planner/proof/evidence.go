@@ -17,7 +17,8 @@ import (
 func (o dossier) evidence(context.Context) string {
 	e := o.decision.Evidence
 	if paths := o.definitionPaths(); len(e.Definition) > 0 && !slices.Equal(e.Definition, paths) {
-		return fmt.Sprintf("its evidence says that it is defined in %s, but it is defined in %s", strings.Join(e.Definition, " and "), strings.Join(paths, " and "))
+		return fmt.Sprintf("its evidence says that it is defined in %s, but it is defined in %s",
+			strings.Join(e.Definition, " and "), strings.Join(paths, " and "))
 	}
 	if e.Allowed != 0 && !o.allows(e.Allowed) {
 		return fmt.Sprintf("its evidence says that it may read %d schemas, which is not what its definition says", e.Allowed)

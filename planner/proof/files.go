@@ -107,7 +107,9 @@ func (c *prover) compareFiles(integration, id string) bool {
 		}
 		c.checkout = newCheckout(files, commit)
 	}
-	return !slices.ContainsFunc(list, func(r FileRead) bool { return r.Found == "?" || c.found(r.Path, r.Lists) != r.Found })
+	return !slices.ContainsFunc(list, func(r FileRead) bool {
+		return r.Found == "?" || c.found(r.Path, r.Lists) != r.Found
+	})
 }
 
 // found returns what head has at a path.

@@ -47,10 +47,13 @@ func listing(names ...string) string {
 
 // Each kind of change of what was read is found, and nothing else.
 func TestSameFiles(t *testing.T) {
-	files := map[string]string{"a.py": "100644 1", "conf/x": "100644 2", "conf/y": "100755 3", "conf/z/deep": "100644 4", "link": "120000 5", "sub": "160000 77"}
+	files := map[string]string{"a.py": "100644 1", "conf/x": "100644 2", "conf/y": "100755 3", "conf/z/deep": "100644 4",
+		"link": "120000 5", "sub": "160000 77"}
 	read := []FileRead{
-		{"a.py", false, "100644 1"}, {"conf", true, listing("local", "x", "y", "z")}, {"conf/local", false, "other 9"}, {"conf/z", false, "folder"}, {"gone", false, "missing"},
-		{"link", false, "120000 5"}, {".git", false, "commit c0ffee"}, {"sub/.git", false, "commit 77"}, {"sub", false, "160000 77"},
+		{"a.py", false, "100644 1"}, {"conf", true, listing("local", "x", "y", "z")}, {"conf/local", false, "other 9"},
+		{"conf/z", false, "folder"}, {"gone", false, "missing"},
+		{"link", false, "120000 5"}, {".git", false, "commit c0ffee"}, {"sub/.git", false, "commit 77"},
+		{"sub", false, "160000 77"},
 	}
 	beside := map[string]string{"conf/local": "other 9"}
 	for _, tt := range []struct {
@@ -87,7 +90,8 @@ func TestSameFiles(t *testing.T) {
 // What is not known is not the same. Where nobody recorded what a run read, it counts only as the
 // settings say, and not if head edits what may be used.
 func TestUnknownFiles(t *testing.T) {
-	digest := fmt.Sprintf("all:sha256:%x", sha256.Sum256([]byte("\"a b\" 100755 1\n\"b\" behind a link: 100644 2\n\"b\" 100644 2\n")))
+	digest := fmt.Sprintf("all:sha256:%x",
+		sha256.Sum256([]byte("\"a b\" 100755 1\n\"b\" behind a link: 100644 2\n\"b\" 100644 2\n")))
 	const any, none, some = "version: 1\n", "version: 1\nprograms: none\n", "version: 1\nprograms: ['b*']\n"
 	edit := []string{"b"}
 	for _, tt := range []struct {
@@ -96,20 +100,24 @@ func TestUnknownFiles(t *testing.T) {
 		want         bool
 	}{
 		{"", any, nil, false}, {"read:1", any, nil, false}, {"x", any, nil, false},
-		{"declared", none, nil, true}, {"declared", some, nil, true}, {"declared", any, nil, false}, {"declared", none, edit, false},
-		{digest, any, nil, true}, {"all:sha256:0", any, nil, false}, {digest, none, nil, false}, {digest, some, nil, false}, {digest, any, edit, false},
+		{"declared", none, nil, true}, {"declared", some, nil, true}, {"declared", any, nil, false},
+		{"declared", none, edit, false},
+		{digest, any, nil, true}, {"all:sha256:0", any, nil, false}, {digest, none, nil, false}, {digest, some, nil, false},
+		{digest, any, edit, false},
 	} {
 		s, err := settings.Read("prcheck.yaml", []byte(tt.settings))
 		if err != nil {
 			t.Fatal(err)
 		}
 		edited := func(string) []string { return tt.edits }
-		p := prover{Input: Input{Files: evidence{err: errors.New("it is not signed")}, Settings: s, Edited: edited}, filesSame: map[string]bool{}, unrecorded: map[string]bool{}}
+		p := prover{Input: Input{Files: evidence{err: errors.New("it is not signed")}, Settings: s, Edited: edited},
+			filesSame: map[string]bool{}, unrecorded: map[string]bool{}}
 		if got := p.sameFiles("it", tt.id); got != tt.want {
 			t.Errorf("%q with %q and edits %q: got %v", tt.id, tt.settings, tt.edits, got)
 		}
 	}
-	p := prover{Input: Input{Files: evidence{reads: []FileRead{{"a", false, "?"}}}}, filesSame: map[string]bool{}, unrecorded: map[string]bool{}}
+	p := prover{Input: Input{Files: evidence{reads: []FileRead{{"a", false, "?"}}}}, filesSame: map[string]bool{},
+		unrecorded: map[string]bool{}}
 	if p.sameFiles("it", "read:1") {
 		t.Error("what nobody could tell is the same")
 	}

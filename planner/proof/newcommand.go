@@ -18,7 +18,8 @@ func (o dossier) newCommand(context.Context) string {
 		if t.Integration != o.name || !t.NewCommand {
 			continue
 		}
-		if !must || runs || t.ID != want.ID || t.Command != want.Command || !slices.Equal(t.Argv, want.Argv) || t.Blocked != want.Blocked {
+		if !must || runs || t.ID != want.ID || t.Command != want.Command || !slices.Equal(t.Argv, want.Argv) ||
+			t.Blocked != want.Blocked {
 			return fmt.Sprintf("its task %q is not the command that head gives it", t.ID)
 		}
 		runs = true

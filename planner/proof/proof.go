@@ -169,7 +169,9 @@ type prover struct {
 
 func newProver(in Input) (*prover, error) {
 	c := &prover{
-		Input: in, asked: &questions{all: map[string]*Question{}}, answered: map[string]answers{}, filesSame: map[string]bool{}, unrecorded: map[string]bool{}, digests: map[string]string{}, trees: map[string][3]tree{},
+		Input: in, asked: &questions{all: map[string]*Question{}}, answered: map[string]answers{},
+		filesSame: map[string]bool{}, unrecorded: map[string]bool{}, digests: map[string]string{},
+		trees:    map[string][3]tree{},
 		contents: sync.OnceValue(func() [2]string { return [2]string{in.Base.ContentsSHA256(), in.Head.ContentsSHA256()} }),
 		types:    sync.OnceValue(func() [2]string { return [2]string{in.Base.TypesSHA256(), in.Head.TypesSHA256()} }),
 	}
@@ -207,7 +209,8 @@ type subject struct {
 
 // subject returns what is known about an integration.
 func (c *prover) subject(name string) (*subject, error) {
-	i := &subject{name: name, base: c.base.definitions[name], head: c.head.definitions[name], settings: c.Settings.For(name)}
+	i := &subject{name: name, base: c.base.definitions[name], head: c.head.definitions[name],
+		settings: c.Settings.For(name)}
 	if i.use = i.base; i.base == nil || i.base.check == nil && i.head != nil {
 		i.use = i.head
 	}

@@ -68,7 +68,8 @@ func input(rules string, tasks given) proof.Input {
 }
 
 // changedEmails are the changes of an input.
-var changedEmails = plan.Changes{Datafiles: []plan.Datafile{{Path: "/other.yml", Kind: plan.Modified}, {Path: "/user.yml", Kind: plan.Modified}}}
+var changedEmails = plan.Changes{Datafiles: []plan.Datafile{{Path: "/other.yml", Kind: plan.Modified},
+	{Path: "/user.yml", Kind: plan.Modified}}}
 
 // The division into tasks comes from elsewhere. A full run that lacks a shard is refuted
 // nevertheless.
@@ -96,7 +97,8 @@ func TestFullRunLacksShard(t *testing.T) {
 	}
 	for _, tt := range tests {
 		in := input(tt.settings, tt.tasks)
-		p := &plan.Plan{Changes: changedEmails, Integrations: []plan.Decision{{Name: "it", Decision: plan.Run, Rung: plan.RungSchema}}}
+		p := &plan.Plan{Changes: changedEmails,
+			Integrations: []plan.Decision{{Name: "it", Decision: plan.Run, Rung: plan.RungSchema}}}
 		for _, task := range tt.tasks.tasks(tt.planned) {
 			p.Tasks = append(p.Tasks, withInputs(in, task))
 		}
@@ -125,7 +127,8 @@ func withInputs(in proof.Input, task plan.Task) plan.Task {
 
 func ExampleCheck() {
 	in := input("", given{full: []string{""}})
-	p := &plan.Plan{Changes: changedEmails, Integrations: []plan.Decision{{Name: "it", Decision: plan.Skip, Rung: plan.RungState, Code: plan.CodeSameState}}}
+	p := &plan.Plan{Changes: changedEmails,
+		Integrations: []plan.Decision{{Name: "it", Decision: plan.Skip, Rung: plan.RungState, Code: plan.CodeSameState}}}
 	r, err := proof.Check(context.Background(), in, p)
 	fmt.Println(r.Refuted, err)
 	// Output:

@@ -9,7 +9,8 @@ import (
 )
 
 // A Question is a request over one side whose answer was looked at to decide about integrations
-// of which something is left out, or which are divided into shards. Somebody else can be asked the same, to hold the engine to it.
+// of which something is left out, or which are divided into shards. Somebody else can be asked the same, to hold the
+// engine to it.
 type Question struct {
 	Side    trace.Side // Base or Head
 	Name    string     // of the query: its file, or what a trace calls it; "" of a native integration
@@ -45,7 +46,9 @@ func (q *questions) about(names []string) []Question {
 	var out []Question
 	for _, key := range slices.Sorted(maps.Keys(q.all)) {
 		asked := *q.all[key]
-		asked.Integrations = slices.DeleteFunc(slices.Clone(asked.Integrations), func(name string) bool { return !slices.Contains(names, name) })
+		asked.Integrations = slices.DeleteFunc(slices.Clone(asked.Integrations), func(name string) bool {
+			return !slices.Contains(names, name)
+		})
 		if len(asked.Integrations) > 0 {
 			out = append(out, asked)
 		}

@@ -25,7 +25,8 @@ type dossier struct {
 }
 
 // refute returns why a decision does not hold; "" when it holds, and then what it assumes.
-func (c *prover) refute(ctx context.Context, i *subject, p *plan.Plan, d plan.Decision) (why string, assumed []plan.Assumption) {
+func (c *prover) refute(ctx context.Context, i *subject, p *plan.Plan,
+	d plan.Decision) (why string, assumed []plan.Assumption) {
 	o := dossier{prover: c, subject: i, plan: p, decision: d, need: c.byRules(i), seen: i.state}
 	if o.need.open {
 		state := *i.state
@@ -38,7 +39,8 @@ func (c *prover) refute(ctx context.Context, i *subject, p *plan.Plan, d plan.De
 	if o.need, o.lifts, recorded = c.byTraces(ctx, i, o.need); recorded != nil {
 		o.seen, o.compared = recorded, recorded
 	}
-	for _, check := range []func(context.Context) string{o.earlyExit, o.newCommand, o.leftOut, o.everyShard, o.reason, o.evidence, o.traces, o.results, o.inputsOfTasks} {
+	for _, check := range []func(context.Context) string{o.earlyExit, o.newCommand, o.leftOut, o.everyShard, o.reason,
+		o.evidence, o.traces, o.results, o.inputsOfTasks} {
 		if why := check(ctx); why != "" {
 			return why, nil
 		}
@@ -201,7 +203,8 @@ func (o dossier) hasPassed(ctx context.Context, t plan.Task) bool {
 
 // sameReason lists reasons that say the same in other words.
 var sameReason = map[plan.Code]plan.Code{
-	plan.CodeNoReadField: plan.CodeSameState, plan.CodeSameQueries: plan.CodeSameAnswers, plan.CodeAllShardsProven: plan.CodeSameAnswers,
+	plan.CodeNoReadField: plan.CodeSameState, plan.CodeSameQueries: plan.CodeSameAnswers,
+	plan.CodeAllShardsProven: plan.CodeSameAnswers,
 }
 
 // reason holds that a skip has the reason that the rules give, and that it is marked when it
@@ -285,7 +288,8 @@ func (o dossier) taskOf(ctx context.Context, label string) (plan.Task, bool) {
 // remembered. Both bundles as they are, to the byte, always count.
 func (o dossier) inputsOfTasks(ctx context.Context) string {
 	for _, t := range o.tasks() {
-		if t.Inputs != o.bundleInputs(t) && t.Inputs != o.inputs(ctx, o.subject, nil, t) && t.Inputs != o.inputs(ctx, o.subject, o.seen, t) {
+		if t.Inputs != o.bundleInputs(t) && t.Inputs != o.inputs(ctx, o.subject, nil, t) &&
+			t.Inputs != o.inputs(ctx, o.subject, o.seen, t) {
 			return fmt.Sprintf("its task %q has inputs that are not those of what it sees", t.ID)
 		}
 	}

@@ -85,7 +85,8 @@ func digestRule(rule settings.Rule, b *bundle.Bundle) string {
 
 // digestInputs digests what decides what a task does.
 func digestInputs(t plan.Task, sees object) string {
-	raw, err := json.Marshal(object{"engine": trace.Version, "command": t.Command, "integration": t.Integration, "shard": t.Shard, "sees": sees})
+	raw, err := json.Marshal(object{"engine": trace.Version, "command": t.Command, "integration": t.Integration,
+		"shard": t.Shard, "sees": sees})
 	if err != nil { // strings and lists of strings always encode
 		return ""
 	}
@@ -144,7 +145,8 @@ func (c *prover) splitOnce(key []string, parts [3]list, selectors []settings.Sel
 // count, these are the whole answers.
 func (c *prover) seenDifference(a answers, order settings.ListOrder) (lost, added any) {
 	isOpaque := func(r *gql.Root) bool { return r.Kind == gql.RootOpaque }
-	if len(c.changed.types) > 0 || c.changed.unsure || order == settings.OrderSignificant || slices.ContainsFunc(a.roots, isOpaque) {
+	if len(c.changed.types) > 0 || c.changed.unsure || order == settings.OrderSignificant ||
+		slices.ContainsFunc(a.roots, isOpaque) {
 		return a.base, a.head
 	}
 	onBase, _ := a.lost.(object)

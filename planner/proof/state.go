@@ -79,7 +79,8 @@ func (c *prover) byState(ctx context.Context, d desired) need {
 	case d.shards.Max > 0 && len(keys) > d.shards.Max:
 		n.reason = plan.Reason{Code: plan.CodeTooManyShards, Count: len(keys), Of: d.shards.Max}
 	default:
-		n = need{action: plan.Shards, rung: plan.RungShards, keys: keys, reason: plan.Reason{Code: plan.CodeShardsDiffer, Names: keys}}
+		n = need{action: plan.Shards, rung: plan.RungShards, keys: keys, reason: plan.Reason{Code: plan.CodeShardsDiffer,
+			Names: keys}}
 	}
 	return n
 }

@@ -16,21 +16,25 @@ import (
 // byTraces asks whether traces show that an integration, which may read what changed, need
 // not run. lifts tells for a task whether its traces do. recorded is the desired state that
 // recorded queries tell, when they count as declared.
-func (c *prover) byTraces(ctx context.Context, i *subject, below need) (n need, lifts func(plan.Task) bool, recorded *desired) {
+func (c *prover) byTraces(ctx context.Context, i *subject,
+	below need) (n need, lifts func(plan.Task) bool, recorded *desired) {
 	it := i.settings
 	whole := c.Tasks.Task(i.name, "")
 	if !below.traced || !c.mayTrace(ctx, i) || whole.Blocked != "" || c.Tasks.Unknown(whole) != "" {
 		return below, nil, nil
 	}
 	lifts = func(t plan.Task) bool {
-		return slices.ContainsFunc(c.load(ctx, t), func(tr *trace.Trace) bool { return c.shows(ctx, i, tr, len(i.edits) > 0) })
+		return slices.ContainsFunc(c.load(ctx, t), func(tr *trace.Trace) bool {
+			return c.shows(ctx, i, tr, len(i.edits) > 0)
+		})
 	}
 	traces := c.load(ctx, whole)
 	switch {
 	case lifts(whole):
 		n = skip(plan.RungState, plan.CodeSameAnswers)
 		return n, lifts, nil
-	case len(i.edits) > 0, it.Shards != nil && it.Shards.Strategy != settings.StrategyNone, it.Trace != settings.TraceStatic, len(traces) == 0:
+	case len(i.edits) > 0, it.Shards != nil && it.Shards.Strategy != settings.StrategyNone,
+		it.Trace != settings.TraceStatic, len(traces) == 0:
 		return below, lifts, nil
 	}
 	if recorded = recordedState(it, traces[0]); recorded == nil {
@@ -55,7 +59,9 @@ func (c *prover) load(ctx context.Context, t plan.Task) []*trace.Trace {
 		return nil
 	}
 	traces, _ := c.Traces.Load(ctx, trace.TaskKey{Integration: t.Integration, Command: t.Command, Shard: t.Label()})
-	return slices.DeleteFunc(slices.Clone(traces), func(tr *trace.Trace) bool { return !c.sameFiles(t.Integration, string(tr.Files)) })
+	return slices.DeleteFunc(slices.Clone(traces), func(tr *trace.Trace) bool {
+		return !c.sameFiles(t.Integration, string(tr.Files))
+	})
 }
 
 // shows tells whether a trace shows that its task need not run: the bundles answer as they

@@ -33,7 +33,8 @@ func (f *finder) findCIFiles() {
 	if n := len(edited) - maxCIFiles; n > 0 {
 		edited = append(edited[:maxCIFiles], fmt.Sprintf("%d more", n))
 	}
-	f.note("head edits %s, which decides whether and how these checks are started: read that edit before you trust the result; everything runs in full", strings.Join(edited, ", "))
+	f.note("head edits %s, which decides whether and how these checks are started: read that edit before you trust the "+
+		"result; everything runs in full", strings.Join(edited, ", "))
 }
 
 // mentionedByCI returns the paths that the text of base's CI file mentions: files that it

@@ -100,9 +100,11 @@ func FindEdits(in Input) (Edits, error) {
 		if in.Settings.Path == "" && !in.InJob {
 			return Edits{}, nil
 		}
-		return Edits{Notes: []string{"whether head edits the rules that it is planned by is not known, since base and head are not both of one checkout"}}, nil
+		return Edits{Notes: []string{"whether head edits the rules that it is planned by is not known, since base and head " +
+			"are not both of one checkout"}}, nil
 	}
-	f := finder{Input: in, Comparison: *c, changed: map[string]bool{}, paths: slices.Sorted(slices.Values(c.Changed)), programs: map[string]*program{}}
+	f := finder{Input: in, Comparison: *c, changed: map[string]bool{}, paths: slices.Sorted(slices.Values(c.Changed)),
+		programs: map[string]*program{}}
 	for _, p := range f.paths {
 		f.changed[p] = true
 	}
@@ -161,7 +163,8 @@ func (f *finder) note(format string, args ...any) {
 func (f *finder) compareSettings() {
 	base := f.Settings
 	if base.Missing {
-		f.note("base %s has no %s, so nothing can be started; until it is merged, give settings from outside of the repository with --config FILE", short(base.Commit), base.Path)
+		f.note("base %s has no %s, so nothing can be started; until it is merged, give settings from outside of the "+
+			"repository with --config FILE", short(base.Commit), base.Path)
 	}
 	raw, err := f.ReadHead(base.Path)
 	switch {

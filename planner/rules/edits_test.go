@@ -68,10 +68,13 @@ func isData(path string) bool { return strings.HasPrefix(path, "data/") || path 
 func TestEditsOfUnnamedPrograms(t *testing.T) {
 	const general = "exec: {argv: [make, check]}\npaths: {ignore: ['docs/**']}\nintegrations: {quay: {programs: none}, dns: {queries: [queries/dns.graphql]}}\n"
 	for edited, want := range map[string]map[string]string{
-		"Makefile":               {"it": "Makefile, which its command may use as head has it", "dns": "Makefile, which its command may use as head has it"},
-		"lib/prog.py":            {"it": "lib/prog.py, which its command may use as head has it", "dns": "lib/prog.py, which its command may use as head has it"},
-		"ci/queries/dns.graphql": {"it": "ci/queries/dns.graphql, which its command may use as head has it", "dns": "ci/queries/dns.graphql"},
-		"data/a.yml":             {}, "docs/a.md": {}, "ci/prcheck.yaml": {},
+		"Makefile": {"it": "Makefile, which its command may use as head has it",
+			"dns": "Makefile, which its command may use as head has it"},
+		"lib/prog.py": {"it": "lib/prog.py, which its command may use as head has it",
+			"dns": "lib/prog.py, which its command may use as head has it"},
+		"ci/queries/dns.graphql": {"it": "ci/queries/dns.graphql, which its command may use as head has it",
+			"dns": "ci/queries/dns.graphql"},
+		"data/a.yml": {}, "docs/a.md": {}, "ci/prcheck.yaml": {},
 	} {
 		base := map[string]string{"ci/prcheck.yaml": "version: 1\n" + general}
 		head := maps.Clone(base)
@@ -108,38 +111,61 @@ func TestFindEdits(t *testing.T) {
 	}{
 		{name: "nothing"},
 		{name: "another file", head: map[string]string{"data/a.yml": "new"}},
-		{name: "a comment in the settings", head: map[string]string{"ci/prcheck.yaml": "# new\n" + settingsText}, note: "head edits ci/prcheck.yaml"},
-		{name: "settings of one integration", head: map[string]string{"ci/prcheck.yaml": strings.Replace(settingsText, "[queries/dns.graphql]", "[queries/dns.graphql], trace: none", 1)},
-			note: "head edits ci/prcheck.yaml: the plan follows base's, and what the edit concerns runs in full", dns: "trace in ci/prcheck.yaml"},
-		{name: "general settings", head: map[string]string{"ci/prcheck.yaml": settingsText + "paths: {ignore: ['data/**']}\n"},
+		{name: "a comment in the settings", head: map[string]string{"ci/prcheck.yaml": "# new\n" + settingsText},
+			note: "head edits ci/prcheck.yaml"},
+		{name: "settings of one integration",
+			head: map[string]string{"ci/prcheck.yaml": strings.Replace(settingsText, "[queries/dns.graphql]",
+				"[queries/dns.graphql], trace: none", 1)},
+			note: "head edits ci/prcheck.yaml: the plan follows base's, and what the edit concerns runs in full",
+			dns:  "trace in ci/prcheck.yaml"},
+		{name: "general settings",
+			head: map[string]string{"ci/prcheck.yaml": settingsText + "paths: {ignore: ['data/**']}\n"},
 			note: "head edits ci/prcheck.yaml", dns: "paths.ignore in ci/prcheck.yaml", quay: "paths.ignore in ci/prcheck.yaml"},
 		{name: "settings are removed", head: map[string]string{"ci/prcheck.yaml": ""},
-			note: "head removes ci/prcheck.yaml: the plan follows base's, and " + full, dns: "ci/prcheck.yaml, which head removes", quay: "ci/prcheck.yaml, which head removes"},
+			note: "head removes ci/prcheck.yaml: the plan follows base's, and " + full,
+			dns:  "ci/prcheck.yaml, which head removes", quay: "ci/prcheck.yaml, which head removes"},
 		{name: "settings cannot be read", head: map[string]string{"ci/prcheck.yaml": "version: 9\n"},
-			note: "head's ci/prcheck.yaml cannot be read, so " + full + " by base's", dns: "ci/prcheck.yaml, which cannot be read on head", quay: "ci/prcheck.yaml, which cannot be read on head"},
+			note: "head's ci/prcheck.yaml cannot be read, so " + full + " by base's",
+			dns:  "ci/prcheck.yaml, which cannot be read on head", quay: "ci/prcheck.yaml, which cannot be read on head"},
 		{name: "the first settings", missing: true, head: map[string]string{"ci/prcheck.yaml": settingsText + "# new\n"},
-			note: "base 0123456789ab has no ci/prcheck.yaml, so nothing can be started", dns: "ci/prcheck.yaml, which head adds", quay: "ci/prcheck.yaml, which head adds"},
+			note: "base 0123456789ab has no ci/prcheck.yaml, so nothing can be started", dns: "ci/prcheck.yaml, which head adds",
+			quay: "ci/prcheck.yaml, which head adds"},
 		{name: "no settings at all", missing: true, head: map[string]string{"ci/prcheck.yaml": ""},
 			note: "base 0123456789ab has no ci/prcheck.yaml"},
 		{name: "no plan of head", planned: errors.New("no such integration"),
-			note: "once head is merged no plan can be made: no such integration", dns: "ci/prcheck.yaml, with which no plan can be made on head", quay: "ci/prcheck.yaml, with which no plan can be made on head"},
+			note: "once head is merged no plan can be made: no such integration",
+			dns:  "ci/prcheck.yaml, with which no plan can be made on head",
+			quay: "ci/prcheck.yaml, with which no plan can be made on head"},
 		{name: "a query", head: map[string]string{"ci/queries/dns.graphql": "{ x }"}, dns: "ci/queries/dns.graphql"},
-		{name: "a program", head: map[string]string{"ci/hack/run.sh": "new"}, dns: "ci/hack/run.sh, which its command may use as head has it"},
-		{name: "a file in the folder of a program", head: map[string]string{"ci/cmd/quay/x.go": "new"}, quay: "ci/cmd/quay/x.go, which its command may use as head has it"},
-		{name: "a new file in the folder of a program", head: map[string]string{"ci/cmd/quay/a, b.go": "new"}, quay: `"ci/cmd/quay/a, b.go", which its command may use as head has it`},
-		{name: "many files of a program", head: map[string]string{"ci/cmd/quay/1": "", "ci/cmd/quay/2": "2", "ci/cmd/quay/3": "3", "ci/cmd/quay/4": "4", "ci/cmd/quay/5": "5", "ci/cmd/quay/6": "6"},
+		{name: "a program", head: map[string]string{"ci/hack/run.sh": "new"},
+			dns: "ci/hack/run.sh, which its command may use as head has it"},
+		{name: "a file in the folder of a program", head: map[string]string{"ci/cmd/quay/x.go": "new"},
+			quay: "ci/cmd/quay/x.go, which its command may use as head has it"},
+		{name: "a new file in the folder of a program", head: map[string]string{"ci/cmd/quay/a, b.go": "new"},
+			quay: `"ci/cmd/quay/a, b.go", which its command may use as head has it`},
+		{name: "many files of a program", head: map[string]string{"ci/cmd/quay/1": "", "ci/cmd/quay/2": "2",
+			"ci/cmd/quay/3": "3", "ci/cmd/quay/4": "4", "ci/cmd/quay/5": "5", "ci/cmd/quay/6": "6"},
 			quay: "ci/cmd/quay/2, which its command may use as head has it; ci/cmd/quay/3, which its command may use as head has it; ci/cmd/quay/4, which its command may use as head has it; 2 more files that its command may use"},
 		{name: "a program beside that folder", head: map[string]string{"ci/cmd/quay2/x.go": "new"}},
 		{name: "the CI file", head: map[string]string{".gitlab-ci.yml": "stages: []"},
-			note: "head edits .gitlab-ci.yml, which decides whether and how these checks are started", dns: ".gitlab-ci.yml", quay: ".gitlab-ci.yml"},
-		{name: "a file that the CI file includes", head: map[string]string{"ci/jobs.yml": ""}, note: "head edits ci/jobs.yml, which decides", dns: "ci/jobs.yml", quay: "ci/jobs.yml"},
-		{name: "a script that the CI file starts", head: map[string]string{"tools/check.sh": "new"}, note: "head edits tools/check.sh, which decides", dns: "tools/check.sh", quay: "tools/check.sh"},
-		{name: "a mention that only head has", base: map[string]string{".gitlab-ci.yml": "x"}, head: map[string]string{"tools/check.sh": "new"}},
-		{name: "a CI file of another name", ciFile: "own.yml", head: map[string]string{"own.yml": "x"}, note: "head edits own.yml", dns: "own.yml", quay: "own.yml"},
-		{name: "the list of CI files is head's", head: map[string]string{"other.txt": "x", "ci/prcheck.yaml": settingsText + "trust: {ci_files: [other.txt]}\n"},
-			note: "head edits other.txt, which decides", dns: "other.txt; trust in ci/prcheck.yaml", quay: "other.txt; trust in ci/prcheck.yaml"},
-		{name: "many CI files", head: map[string]string{".gitlab/1": "", ".gitlab/2": "x", ".gitlab/3": "x", ".gitlab/4": "x", ".gitlab/5": "x", ".gitlab/6": "x", ".gitlab/7": "x"},
-			note: "head edits .gitlab/2, .gitlab/3, .gitlab/4, .gitlab/5, .gitlab/6, 1 more, which decides", dns: ".gitlab/2", quay: ".gitlab/2"},
+			note: "head edits .gitlab-ci.yml, which decides whether and how these checks are started", dns: ".gitlab-ci.yml",
+			quay: ".gitlab-ci.yml"},
+		{name: "a file that the CI file includes", head: map[string]string{"ci/jobs.yml": ""},
+			note: "head edits ci/jobs.yml, which decides", dns: "ci/jobs.yml", quay: "ci/jobs.yml"},
+		{name: "a script that the CI file starts", head: map[string]string{"tools/check.sh": "new"},
+			note: "head edits tools/check.sh, which decides", dns: "tools/check.sh", quay: "tools/check.sh"},
+		{name: "a mention that only head has", base: map[string]string{".gitlab-ci.yml": "x"},
+			head: map[string]string{"tools/check.sh": "new"}},
+		{name: "a CI file of another name", ciFile: "own.yml", head: map[string]string{"own.yml": "x"},
+			note: "head edits own.yml", dns: "own.yml", quay: "own.yml"},
+		{name: "the list of CI files is head's",
+			head: map[string]string{"other.txt": "x", "ci/prcheck.yaml": settingsText + "trust: {ci_files: [other.txt]}\n"},
+			note: "head edits other.txt, which decides", dns: "other.txt; trust in ci/prcheck.yaml",
+			quay: "other.txt; trust in ci/prcheck.yaml"},
+		{name: "many CI files", head: map[string]string{".gitlab/1": "", ".gitlab/2": "x", ".gitlab/3": "x", ".gitlab/4": "x",
+			".gitlab/5": "x", ".gitlab/6": "x", ".gitlab/7": "x"},
+			note: "head edits .gitlab/2, .gitlab/3, .gitlab/4, .gitlab/5, .gitlab/6, 1 more, which decides", dns: ".gitlab/2",
+			quay: ".gitlab/2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			baseTexts, headTexts := baseFiles(), baseFiles()
@@ -152,7 +178,8 @@ func TestFindEdits(t *testing.T) {
 					delete(headTexts, name)
 				}
 			}
-			base := rules.SideSettings{Settings: parse(t, settingsText), Path: "ci/prcheck.yaml", Commit: commit, Missing: tt.missing}
+			base := rules.SideSettings{Settings: parse(t, settingsText), Path: "ci/prcheck.yaml", Commit: commit,
+				Missing: tt.missing}
 			if tt.missing {
 				delete(baseTexts, "ci/prcheck.yaml")
 				base.Settings = &settings.Settings{}
@@ -207,12 +234,18 @@ func TestFindEditsOfOwnSettings(t *testing.T) {
 		quay       string
 	}{
 		{name: "nothing"},
-		{name: "a comment", head: map[string]string{"ci/prcheck.yaml": "# new\n" + settingsText}, note: "head edits ci/prcheck.yaml: what the edit concerns runs in full"},
-		{name: "one integration", head: map[string]string{"ci/prcheck.yaml": strings.Replace(settingsText, "[queries/dns.graphql]", "[queries/dns.graphql], trace: none", 1)},
+		{name: "a comment", head: map[string]string{"ci/prcheck.yaml": "# new\n" + settingsText},
+			note: "head edits ci/prcheck.yaml: what the edit concerns runs in full"},
+		{name: "one integration",
+			head: map[string]string{"ci/prcheck.yaml": strings.Replace(settingsText, "[queries/dns.graphql]",
+				"[queries/dns.graphql], trace: none", 1)},
 			note: "head edits ci/prcheck.yaml", dns: "trace in ci/prcheck.yaml"},
-		{name: "the first settings", base: map[string]string{"ci/prcheck.yaml": ""}, dns: "ci/prcheck.yaml, which head adds", quay: "ci/prcheck.yaml, which head adds"},
-		{name: "base's cannot be read", base: map[string]string{"ci/prcheck.yaml": "version: 9\n"}, dns: "ci/prcheck.yaml, which cannot be read on base", quay: "ci/prcheck.yaml, which cannot be read on base"},
-		{name: "a program", head: map[string]string{"ci/hack/run.sh": "new"}, dns: "ci/hack/run.sh, which its command may use as head has it"},
+		{name: "the first settings", base: map[string]string{"ci/prcheck.yaml": ""}, dns: "ci/prcheck.yaml, which head adds",
+			quay: "ci/prcheck.yaml, which head adds"},
+		{name: "base's cannot be read", base: map[string]string{"ci/prcheck.yaml": "version: 9\n"},
+			dns: "ci/prcheck.yaml, which cannot be read on base", quay: "ci/prcheck.yaml, which cannot be read on base"},
+		{name: "a program", head: map[string]string{"ci/hack/run.sh": "new"},
+			dns: "ci/hack/run.sh, which its command may use as head has it"},
 		{name: "a query", head: map[string]string{"ci/queries/dns.graphql": "{ new }"}, dns: "ci/queries/dns.graphql"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -222,8 +255,9 @@ func TestFindEditsOfOwnSettings(t *testing.T) {
 				maps.DeleteFunc(*side, func(_, text string) bool { return text == "" })
 			}
 			edits, err := rules.FindEdits(rules.Input{
-				Settings: rules.SideSettings{Settings: parse(t, head["ci/prcheck.yaml"]), Own: "/repo/ci/prcheck.yaml"}, IsData: isData,
-				Compare: func() (*rules.Comparison, error) { return compared(files(base), files(head)), nil },
+				Settings: rules.SideSettings{Settings: parse(t, head["ci/prcheck.yaml"]), Own: "/repo/ci/prcheck.yaml"},
+				IsData:   isData,
+				Compare:  func() (*rules.Comparison, error) { return compared(files(base), files(head)), nil },
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -244,7 +278,8 @@ func TestFindEditsOfOwnSettings(t *testing.T) {
 // A pattern that names a file of the data makes it a program.
 func TestEditOfAProgramBelowData(t *testing.T) {
 	const text = "version: 1\nexec: {argv: [a]}\nintegrations: {dns: {programs: ['data/tools/**']}}\n"
-	base, head := map[string]string{"data/tools/x": "1", "data/y": "1"}, map[string]string{"data/tools/x": "2", "data/y": "2"}
+	base, head := map[string]string{"data/tools/x": "1", "data/y": "1"},
+		map[string]string{"data/tools/x": "2", "data/y": "2"}
 	edits, err := rules.FindEdits(rules.Input{
 		Settings: rules.SideSettings{Settings: parse(t, text)}, IsData: isData,
 		Compare: func() (*rules.Comparison, error) { return compared(files(base), files(head)), nil },
@@ -275,8 +310,10 @@ func TestFindEditsWhereRulesAreOfBase(t *testing.T) {
 	}{
 		{name: "settings of a file", found: edited, note: "head edits .gitlab-ci.yml", editOf: ".gitlab-ci.yml"},
 		{name: "settings of a file, not of one repository"},
-		{name: "settings of a file in a job", inJob: true, found: edited, note: "head edits .gitlab-ci.yml", editOf: ".gitlab-ci.yml"},
-		{name: "not of one repository", path: "prcheck.yaml", note: "is not known, since base and head are not both of one checkout"},
+		{name: "settings of a file in a job", inJob: true, found: edited, note: "head edits .gitlab-ci.yml",
+			editOf: ".gitlab-ci.yml"},
+		{name: "not of one repository", path: "prcheck.yaml",
+			note: "is not known, since base and head are not both of one checkout"},
 		{name: "trouble", path: "prcheck.yaml", err: trouble},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

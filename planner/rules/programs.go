@@ -90,7 +90,8 @@ type outcome struct {
 // Why files cannot be digested.
 var (
 	errNoFile  = errors.New("it is neither a file nor a folder")
-	errTooMuch = fmt.Errorf("with it there are more than %d files, or more than %d MiB, to read", maxProgramFiles, maxProgramBytes>>20)
+	errTooMuch = fmt.Errorf("with it there are more than %d files, or more than %d MiB, to read", maxProgramFiles,
+		maxProgramBytes>>20)
 	errChanged = errors.New("it changes while it is read")
 )
 
@@ -123,7 +124,9 @@ func (d *programDigester) selected(p settings.Programs) ([]ProgramFile, error) {
 	for _, name := range p.Literals() {
 		files = append(files, ProgramFile{Path: name})
 	}
-	slices.SortFunc(files, func(a, b ProgramFile) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(b.ID, a.ID)) })
+	slices.SortFunc(files, func(a, b ProgramFile) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(b.ID, a.ID))
+	})
 	files = slices.CompactFunc(files, func(a, b ProgramFile) bool { return a.Path == b.Path && b.ID == "" })
 	for i, f := range files {
 		if files[i].ID, err = d.contentID(f); err != nil {

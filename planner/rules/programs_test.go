@@ -50,7 +50,8 @@ func TestPrograms(t *testing.T) {
 		{"", map[string]bool{"prog.py": true, "Makefile": true, "hack/run.sh": true, "docs/a.md": true}},
 		{"paths: {ignore: ['docs/**']}", map[string]bool{"prog.py": true, "docs/a.md": false}},
 		{"programs: none", map[string]bool{"prog.py": false, "hack/run.sh": false}},
-		{"programs: ['hack/**', docs/a.md]\npaths: {ignore: ['docs/**']}", map[string]bool{"prog.py": false, "hack/run.sh": true, "docs/a.md": true}},
+		{"programs: ['hack/**', docs/a.md]\npaths: {ignore: ['docs/**']}",
+			map[string]bool{"prog.py": false, "hack/run.sh": true, "docs/a.md": true}},
 		{"programs: none\nintegrations: {it: {programs: all}}", map[string]bool{"prog.py": true}},
 		{"programs: all\nintegrations: {it: {programs: none}}", map[string]bool{"prog.py": false}},
 		{"programs: none\nintegrations: {it: {reuse: none}}", map[string]bool{"prog.py": false}},
@@ -161,10 +162,12 @@ func TestProgramsInDoubt(t *testing.T) {
 	}
 	broken := errors.New("git is not installed")
 	list := func() ([]rules.ProgramFile, error) { return nil, broken }
-	if got, err := (rules.Workplace{Files: tree, List: list}).Programs()(settings.Programs{}); !errors.Is(err, broken) || got != "" {
+	if got, err := (rules.Workplace{Files: tree, List: list}).Programs()(settings.Programs{}); !errors.Is(err, broken) ||
+		got != "" {
 		t.Errorf("got %q, %v, want %v", got, err, broken)
 	}
-	if got, err := (rules.Workplace{Files: tree, List: list}).Programs()(settings.Programs{None: true}); err != nil || got != "" {
+	if got, err := (rules.Workplace{Files: tree, List: list}).Programs()(settings.Programs{None: true}); err != nil ||
+		got != "" {
 		t.Errorf("without programs: got %q, %v", got, err)
 	}
 }

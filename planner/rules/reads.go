@@ -97,5 +97,7 @@ func (f *finder) isWord(name, p string) bool {
 		return false
 	}
 	named := f.Named(name)
-	return slices.Contains(named, p) || slices.ContainsFunc(f.behind[p], func(at string) bool { return slices.Contains(named, at) })
+	return slices.Contains(named, p) || slices.ContainsFunc(f.behind[p], func(at string) bool {
+		return slices.Contains(named, at)
+	})
 }

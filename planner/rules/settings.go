@@ -20,9 +20,9 @@ type JobCheckout struct {
 }
 
 // Settings returns the name of the settings of the job's plan, given the name that the user
-// gave, "" for none. Settings of a revision, base:PATH or git:REV:PATH, stay as they are. A file of the repository is taken from base, since head may
-// have changed it. A file that neither side has was put there by the job, so it is read from
-// disk, and so is a file outside of the repository.
+// gave, "" for none. Settings of a revision, base:PATH or git:REV:PATH, stay as they are. A file of the repository is
+// taken from base, since head may have changed it. A file that neither side has was put there by the job, so it is read
+// from disk, and so is a file outside of the repository.
 func (j JobCheckout) Settings(name string) (string, error) {
 	switch {
 	case name == "":
@@ -60,8 +60,10 @@ func (j JobCheckout) usualSettings() (string, error) {
 
 // SettingsOfPlan returns the settings that a plan was made with: those that the user names,
 // or else those of the usual file when they have the plan's digest, or else those of the
-// plan's base. open reads the settings of a name, "" for the usual file. When none have the plan's digest, the result is that of the first attempt.
-func SettingsOfPlan[S interface{ Digest() string }](p *plan.Plan, name string, open func(name string) (S, error)) (S, error) {
+// plan's base. open reads the settings of a name, "" for the usual file. When none have the plan's digest, the result
+// is that of the first attempt.
+func SettingsOfPlan[S interface{ Digest() string }](p *plan.Plan, name string,
+	open func(name string) (S, error)) (S, error) {
 	first, err := open(name)
 	if name != "" || err == nil && first.Digest() == p.Config {
 		return first, err

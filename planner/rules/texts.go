@@ -25,7 +25,8 @@ type program struct {
 // What in a text of a program may list a folder, and what may list all folders below one.
 var (
 	listsFolder = regexp.MustCompile(`(?i)listdir|scandir|iterdir|readdir|glob|walk|\*|\bls\b|\bfind\s|Dir\.|DirFS`)
-	listsAll    = regexp.MustCompile(`(?i)walk|rglob|\*\*|\bfind\s|\brglob|-[a-z]*r[a-z]*\s+[^|;]*\.(\s|$)|ls-files|ls-tree`)
+	listsAll    = regexp.MustCompile(
+		`(?i)walk|rglob|\*\*|\bfind\s|\brglob|-[a-z]*r[a-z]*\s+[^|;]*\.(\s|$)|ls-files|ls-tree`)
 )
 
 // programOf returns the program of an integration; nil if its command names no file of head, or
@@ -147,7 +148,8 @@ func (p *program) mayOpen(at string) bool {
 	}
 	for folder := path.Dir(at); folder != "."; folder = path.Dir(folder) {
 		quoted := regexp.QuoteMeta(folder)
-		if p.says(folder+"/") || p.matches(regexp.MustCompile(`(?i)(open|dir|walk|glob|path|join|ls|cat|find|grep|cd)\b[^\n\w.]{1,3}`+quoted+`\b`)) {
+		if p.says(folder+"/") ||
+			p.matches(regexp.MustCompile(`(?i)(open|dir|walk|glob|path|join|ls|cat|find|grep|cd)\b[^\n\w.]{1,3}`+quoted+`\b`)) {
 			return true
 		}
 	}

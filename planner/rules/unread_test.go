@@ -47,7 +47,8 @@ func TestUnread(t *testing.T) {
 			if got := edits.Unread("dns"); got != tt.want {
 				t.Errorf("unread: got %t, want %t", got, tt.want)
 			}
-			if got, want := edits.Of("dns"), []string{"files that nobody has recorded yet (reads: strict)"}; slices.Equal(got, want) != tt.runs {
+			if got, want := edits.Of("dns"),
+				[]string{"files that nobody has recorded yet (reads: strict)"}; slices.Equal(got, want) != tt.runs {
 				t.Errorf("got the edits %q", got)
 			}
 		})

@@ -67,7 +67,8 @@ func (t *tester) rename(ctx context.Context, base *bundle.Bundle, of *bundle.Fil
 	for _, c := range got[2].Changes.Datafiles {
 		kinds = append(kinds, c.Kind)
 	}
-	if !slices.Equal(kinds, []plan.Kind{plan.Removed, plan.Added}) && !slices.Equal(kinds, []plan.Kind{plan.Added, plan.Removed}) {
+	if !slices.Equal(kinds, []plan.Kind{plan.Removed, plan.Added}) &&
+		!slices.Equal(kinds, []plan.Kind{plan.Added, plan.Removed}) {
 		return &Counterexample{What: fmt.Sprintf("%s, and the plan lists the changes %v", how, kinds)}, nil
 	}
 	remove, add := byName(got[0]), byName(got[1])
@@ -75,7 +76,8 @@ func (t *tester) rename(ctx context.Context, base *bundle.Bundle, of *bundle.Fil
 		r, a := remove[d.Name], add[d.Name]
 		bySchema := selects(r) && r.Rung == plan.RungSchema || selects(a) && a.Rung == plan.RungSchema
 		if selects(d) && !selects(r) && !selects(a) || bySchema && !selects(d) {
-			return &Counterexample{Integration: d.Name, What: fmt.Sprintf("%s: %s; removed: %s; added: %s", how, describe(d), describe(r), describe(a))}, nil
+			return &Counterexample{Integration: d.Name, What: fmt.Sprintf("%s: %s; removed: %s; added: %s", how, describe(d),
+				describe(r), describe(a))}, nil
 		}
 	}
 	return nil, nil
@@ -113,7 +115,8 @@ func checkNarrow(ctx context.Context, t *tester, base, head *bundle.Bundle) (fin
 		for _, name := range names {
 			f.checked++
 			if amount(got[name]) > amount(want[name]) {
-				f.broken = &Counterexample{Integration: name, What: fmt.Sprintf("as it is: %s; with fewer schemas: %s", describe(want[name]), describe(got[name]))}
+				f.broken = &Counterexample{Integration: name, What: fmt.Sprintf("as it is: %s; with fewer schemas: %s",
+					describe(want[name]), describe(got[name]))}
 				return f, nil
 			}
 		}
@@ -185,7 +188,8 @@ func checkMore(ctx context.Context, t *tester, base, head *bundle.Bundle) (findi
 
 // part compares the whole change with a part of it. A part that cannot be planned alone, such
 // as one half of a moved definition, is left out.
-func (t *tester) part(ctx context.Context, names []string, whole map[string]plan.Decision, files []string) (*Counterexample, int, error) {
+func (t *tester) part(ctx context.Context, names []string, whole map[string]plan.Decision,
+	files []string) (*Counterexample, int, error) {
 	head, err := mix(t.in.Base, t.in.Head, files)
 	if err != nil {
 		return nil, 0, err
@@ -200,7 +204,8 @@ func (t *tester) part(ctx context.Context, names []string, whole map[string]plan
 			continue // this part of the change defines it in another way
 		}
 		if selects(d) && !selects(w) && w.Rung != plan.RungState {
-			what := fmt.Sprintf("with %d of the changed files (%s, …): %s; with all: %s", len(files), files[0], describe(d), describe(w))
+			what := fmt.Sprintf("with %d of the changed files (%s, …): %s; with all: %s", len(files), files[0], describe(d),
+				describe(w))
 			return &Counterexample{Integration: name, What: what}, 0, nil
 		}
 	}

@@ -48,7 +48,8 @@ func checkSwap(ctx context.Context, t *tester, base, head *bundle.Bundle) (findi
 	for _, name := range names {
 		f.checked++
 		if selects(there[name]) != selects(back[name]) {
-			f.broken = &Counterexample{Integration: name, What: fmt.Sprintf("from base to head: %s; from head to base: %s", describe(there[name]), describe(back[name]))}
+			f.broken = &Counterexample{Integration: name, What: fmt.Sprintf("from base to head: %s; from head to base: %s",
+				describe(there[name]), describe(back[name]))}
 			return f, nil
 		}
 	}
@@ -84,7 +85,8 @@ func checkOrder(ctx context.Context, t *tester, base, head *bundle.Bundle) (find
 
 // compare plans two bundles and compares the decisions with those that are wanted. It leaves
 // out integrations for which except holds.
-func (t *tester) compare(ctx context.Context, want map[string]plan.Decision, base, head *bundle.Bundle, how string, except func(name string) bool) (finding, error) {
+func (t *tester) compare(ctx context.Context, want map[string]plan.Decision, base, head *bundle.Bundle, how string,
+	except func(name string) bool) (finding, error) {
 	var f finding
 	got, err := t.decisions(ctx, base, head)
 	if err != nil {
@@ -96,7 +98,8 @@ func (t *tester) compare(ctx context.Context, want map[string]plan.Decision, bas
 		}
 		f.checked++
 		if a, b := want[name], got[name]; !isSameWork(a, b) {
-			f.broken = &Counterexample{Integration: name, What: fmt.Sprintf("as it is: %s; %s: %s", describe(a), how, describe(b))}
+			f.broken = &Counterexample{Integration: name, What: fmt.Sprintf("as it is: %s; %s: %s", describe(a), how,
+				describe(b))}
 			return f, nil
 		}
 	}
@@ -104,7 +107,8 @@ func (t *tester) compare(ctx context.Context, want map[string]plan.Decision, bas
 }
 
 func isSameWork(a, b plan.Decision) bool {
-	return a.Decision == b.Decision && slices.Equal(slices.Sorted(slices.Values(a.Tasks)), slices.Sorted(slices.Values(b.Tasks)))
+	return a.Decision == b.Decision && slices.Equal(slices.Sorted(slices.Values(a.Tasks)),
+		slices.Sorted(slices.Values(b.Tasks)))
 }
 
 func sortedNames(of map[string]plan.Decision) []string {

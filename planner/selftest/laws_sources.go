@@ -52,7 +52,8 @@ func checkSources(ctx context.Context, t *tester, base, head *bundle.Bundle) (fi
 // compareSource compares the decisions with those about the bundles of another source. A
 // server does not tell all of the types, and answers with errors are judged differently
 // there, so what these concern is left out.
-func (t *tester) compareSource(ctx context.Context, s Source, want map[string]plan.Decision, base, head *bundle.Bundle) (f finding, err error) {
+func (t *tester) compareSource(ctx context.Context, s Source, want map[string]plan.Decision,
+	base, head *bundle.Bundle) (f finding, err error) {
 	if d := bundle.Compare(base, head); len(d.Schemas)+len(d.GraphQL) > 0 {
 		return f, errors.New("head changes JSON schemas or GraphQL types")
 	}
@@ -77,7 +78,8 @@ func (t *tester) compareSource(ctx context.Context, s Source, want map[string]pl
 		}
 		f.checked++
 		if !isSameWork(a, b) {
-			f.broken = &Counterexample{Integration: name, What: fmt.Sprintf("as it is: %s; %s: %s", describe(a), s.Name, describe(b))}
+			f.broken = &Counterexample{Integration: name, What: fmt.Sprintf("as it is: %s; %s: %s", describe(a), s.Name,
+				describe(b))}
 			return f, nil
 		}
 	}

@@ -72,7 +72,8 @@ func checkProof(ctx context.Context, t *tester, base, head *bundle.Bundle) (find
 		return finding{}, &unplannedError{err}
 	}
 	if len(r.Refuted) > 0 {
-		return finding{checked: 1, broken: &Counterexample{Integration: r.Refuted[0].Integration, What: r.Refuted[0].Why}}, nil
+		return finding{checked: 1, broken: &Counterexample{Integration: r.Refuted[0].Integration, What: r.Refuted[0].Why}},
+			nil
 	}
 	return finding{checked: len(p.Integrations)}, nil
 }
@@ -201,7 +202,8 @@ func checkParts(ctx context.Context, t *tester, base, head *bundle.Bundle) (find
 		}
 		for _, task := range p.Tasks {
 			if times[task.ID] != 1 {
-				f.broken = &Counterexample{Integration: task.Integration, What: fmt.Sprintf("of %d parts, %d have the task %q", n, times[task.ID], task.ID)}
+				f.broken = &Counterexample{Integration: task.Integration, What: fmt.Sprintf("of %d parts, %d have the task %q", n,
+					times[task.ID], task.ID)}
 				return f, nil
 			}
 		}

@@ -23,7 +23,8 @@ func (t *tester) checkServer(ctx context.Context) (Result, error) {
 	if err != nil {
 		return r, fmt.Errorf("law %s: %w", r.Law, err)
 	}
-	r.Server, err = peer.Ask(ctx, peer.Input{Server: t.Server, Base: t.in.Base, Head: t.in.Head, Questions: proven.Questions, Progress: t.Progress})
+	r.Server, err = peer.Ask(ctx, peer.Input{Server: t.Server, Base: t.in.Base, Head: t.in.Head,
+		Questions: proven.Questions, Progress: t.Progress})
 	if err != nil {
 		return r, err
 	}
@@ -32,7 +33,8 @@ func (t *tester) checkServer(ctx context.Context) (Result, error) {
 	case a.Different > 0:
 		d := a.Differences[0]
 		r.Status = Broken
-		r.Counterexample = &Counterexample{Integration: d.Integrations[0], What: d.Sentence(), Changes: changedFiles(t.in.Base, t.in.Head)}
+		r.Counterexample = &Counterexample{Integration: d.Integrations[0], What: d.Sentence(),
+			Changes: changedFiles(t.in.Base, t.in.Head)}
 	case a.NotAsked > 0:
 		r.Status = NotAsked
 		r.Why += ": " + a.Silences[0].Why

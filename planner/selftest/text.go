@@ -29,7 +29,8 @@ func WriteText(w io.Writer, results []Result) error {
 			fmt.Fprintf(&b, "  holds when: %s\n", r.Conditions)
 		}
 	}
-	fmt.Fprintf(&b, "%d laws: %d ok, %d broken, %d not applicable", len(results), count[Held], count[Broken], count[NotApplicable])
+	fmt.Fprintf(&b, "%d laws: %d ok, %d broken, %d not applicable", len(results), count[Held], count[Broken],
+		count[NotApplicable])
 	if n := count[NotAsked]; n > 0 {
 		fmt.Fprintf(&b, ", %d not asked", n)
 	}

@@ -28,10 +28,13 @@ func Command(env cli.Env, s Spelling) *cobra.Command {
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE: func(_ *cobra.Command, args []string) error {
-			_, _ = fmt.Fprintf(env.Stderr, "%s: %s is %s now; version 0.7 will not know the old spelling\n", s.Program, s.Was, spelling) // only a note
+			// only a note
+			_, _ = fmt.Fprintf(env.Stderr, "%s: %s is %s now; version 0.7 will not know the old spelling\n", s.Program, s.Was,
+				spelling)
 			program, err := beside(now)
 			if err != nil {
-				return cli.Usage(fmt.Errorf("%s needs the program %s in the folder of %s: install it there, or call it yourself: %w", s.Was, now, s.Program, err))
+				return cli.Usage(fmt.Errorf("%s needs the program %s in the folder of %s: install it there, or call it "+
+					"yourself: %w", s.Was, now, s.Program, err))
 			}
 			var environ []string
 			if env.Environ != nil {

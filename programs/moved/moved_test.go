@@ -44,9 +44,11 @@ func TestSpellings(t *testing.T) {
 			code, stdout, stderr := run(filepath.Join(dir, c.program), append([]string{c.was}, args...)...)
 			note, rest, _ := strings.Cut(stderr, "\n")
 			if code != wantCode || stdout != wantOut || rest != wantErr {
-				t.Errorf("%s %s %q: got %d %q %q, want %d %q %q", c.program, c.was, args, code, stdout, rest, wantCode, wantOut, wantErr)
+				t.Errorf("%s %s %q: got %d %q %q, want %d %q %q", c.program, c.was, args, code, stdout, rest, wantCode, wantOut,
+					wantErr)
 			}
-			if want := c.program + ": " + c.was + " is reconciler " + c.is + " now; version 0.7 will not know the old spelling"; note != want {
+			if want := c.program + ": " + c.was + " is reconciler " + c.is +
+				" now; version 0.7 will not know the old spelling"; note != want {
 				t.Errorf("got the note %q, want %q", note, want)
 			}
 		}
@@ -60,7 +62,8 @@ func TestSpellings(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if code, stdout, stderr := run(alone, c.was, "--help"); code != 2 || stdout != "" || !strings.Contains(stderr, "needs the program reconciler in the folder of "+c.program) {
+		if code, stdout, stderr := run(alone, c.was, "--help"); code != 2 || stdout != "" ||
+			!strings.Contains(stderr, "needs the program reconciler in the folder of "+c.program) {
 			t.Errorf("without reconciler: got %d %q %q", code, stdout, stderr)
 		}
 	}

@@ -49,7 +49,8 @@ validate does; the exit code is 1 when it has mistakes.`,
 	cmd.Flags().StringVar(&f.commit, "commit", "", "git_commit of the bundle")
 	cmd.Flags().Int64Var(&f.timestamp, "timestamp", 0, "git_commit_timestamp of the bundle, in unix seconds")
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the bundle, - for stdout (required)")
-	cmd.Flags().Var(&f.validate, "validate", "whether the bundle is checked for mistakes once it is written: all (which is auto) or none")
+	cmd.Flags().Var(&f.validate, "validate", "whether the bundle is checked for mistakes once it is written: all (which "+
+		"is auto) or none")
 	cmd.Flags().BoolVar(&f.noCache, "no-cache", false, "remember nothing of the files that are read")
 	return cmd
 }

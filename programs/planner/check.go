@@ -59,7 +59,8 @@ Exit codes: 0 nothing is wrong; 1 something is; 2 wrong usage or invalid input.`
 	flags := cmd.Flags()
 	flags.StringVar(&f.base, "base", "", "bundle before the change: "+references)
 	flags.StringVar(&f.head, "head", "", "bundle with the change, likewise (required)")
-	flags.StringVar(&f.config, "config", "", "settings file, which says where the parts of a checkout are (default prcheck.yaml if it exists)")
+	flags.StringVar(&f.config, "config", "", "settings file, which says where the parts of a checkout are (default "+
+		"prcheck.yaml if it exists)")
 	flags.Var(&f.form, "format", "how to write it: text, json or markdown")
 	flags.BoolVar(&f.noCache, "no-cache", false, "remember nothing of checkouts")
 	return cmd

@@ -43,7 +43,8 @@ Until then it runs in full.`,
 			}
 			for _, name := range args {
 				if store.Broken(ctx, name) == "" && len(found.Distrusted(name)) == 0 {
-					return cli.Usage(fmt.Errorf("%q broke no promise that is remembered here, and no audit found a wrong skip of it", name))
+					return cli.Usage(fmt.Errorf("%q broke no promise that is remembered here, and no audit found a wrong skip of it",
+						name))
 				}
 			}
 			for _, name := range args {
@@ -57,8 +58,10 @@ Until then it runs in full.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&folder, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when they passed (required)")
-	cmd.Flags().StringVar(&config, "config", "", "settings that say which keys the state is signed with (default prcheck.yaml if it exists)")
+	cmd.Flags().StringVar(&folder, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when "+
+		"they passed (required)")
+	cmd.Flags().StringVar(&config, "config", "", "settings that say which keys the state is signed with (default "+
+		"prcheck.yaml if it exists)")
 	return cmd
 }
 

@@ -44,7 +44,9 @@ a bucket, did not answer.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return examine(cmd.Context(), env, f) },
 	}
 	cmd.Flags().StringVar(&f.repo, "repo", ".", "folder of the checkout")
-	cmd.Flags().StringVar(&f.in.Config, "config", "", "settings: a file, base:PATH of base's revision, or git:REV[@DIR]:PATH (default prcheck.yaml if it exists; in a job of GitLab, files of the repository are those of base)")
+	cmd.Flags().StringVar(&f.in.Config, "config", "",
+		"settings: a file, base:PATH of base's revision, or git:REV[@DIR]:PATH (default prcheck.yaml if it exists; in a "+
+			"job of GitLab, files of the repository are those of base)")
 	cmd.Flags().StringVar(&f.in.State, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what runs learned")
 	cmd.Flags().BoolVar(&f.in.NoCache, "no-cache", false, "remember nothing of checkouts that are bundled")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "write the findings as JSON")
@@ -65,7 +67,8 @@ func examine(ctx context.Context, env cli.Env, f doctorFlags) error {
 	}
 	report, err := doctor.Examine(ctx, doctor.Input{
 		Dir: f.repo, Config: in.Config, Base: in.Base, Open: open, State: stateOf(env, in), Getenv: env.Getenv,
-		Secrets: launch.Equipment{Getenv: env.Getenv, Environ: env.Environ}.Secrets(nil), FindProgram: wrapper.FindProgram, Now: time.Now, Natives: in.Natives,
+		Secrets: launch.Equipment{Getenv: env.Getenv, Environ: env.Environ}.Secrets(nil), FindProgram: wrapper.FindProgram,
+		Now: time.Now, Natives: in.Natives,
 		InJob: revisions.InJob(env.Getenv),
 	})
 	if err != nil {

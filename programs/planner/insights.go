@@ -54,7 +54,8 @@ changes nothing.`,
 			return insights.Text(env.Stdout, in)
 		},
 	}
-	cmd.Flags().StringVar(&folder, "state", "", "folder, or s3://BUCKET/PREFIX, that runner was given to remember in (required)")
+	cmd.Flags().StringVar(&folder, "state", "", "folder, or s3://BUCKET/PREFIX, that runner was given to remember in "+
+		"(required)")
 	cmd.Flags().IntVar(&days, "days", 30, "how many days are counted, up to today")
 	cmd.Flags().StringVar(&page, "html", "", "file that gets a page with all integrations")
 	cmd.Flags().Var(&form, "format", "how to write it to stdout: text or json")

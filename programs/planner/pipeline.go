@@ -36,7 +36,8 @@ prcheck-plan of the parent pipeline.`,
 			if err := checkPipeline(opts); err != nil {
 				return err
 			}
-			if err := change.CheckPaths(cmd.Context(), env, change.Paths{Read: []string{name}, Files: []string{out}}); err != nil {
+			if err := change.CheckPaths(cmd.Context(), env,
+				change.Paths{Read: []string{name}, Files: []string{out}}); err != nil {
 				return err
 			}
 			p, err := source.ReadPlan(name)
@@ -52,11 +53,14 @@ prcheck-plan of the parent pipeline.`,
 	}
 	cmd.Flags().StringVar(&name, "plan", "", "plan that planner wrote (required)")
 	cmd.Flags().StringVar(&out, "out", "", "file for the pipeline (default stdout)")
-	cmd.Flags().StringVar(&opts.Parent, "parent", "", "id of the pipeline that has the job "+pipeline.PlanJob+", empty when the plan is in the checkout (default $CI_PIPELINE_ID)")
-	cmd.Flags().IntVar(&opts.Parts, "parts", 0, "into how many parts the plan is divided, one for each run order at least (default: one for every ten minutes of estimated work, at most 40)")
+	cmd.Flags().StringVar(&opts.Parent, "parent", "", "id of the pipeline that has the job "+pipeline.PlanJob+
+		", empty when the plan is in the checkout (default $CI_PIPELINE_ID)")
+	cmd.Flags().IntVar(&opts.Parts, "parts", 0, "into how many parts the plan is divided, one for each run order at "+
+		"least (default: one for every ten minutes of estimated work, at most 40)")
 	cmd.Flags().StringVar(&opts.Image, "image", "", "image of the jobs (default: that of the runner)")
 	cmd.Flags().StringArrayVar(&opts.Tags, "tag", nil, "tag of the runners that take the jobs (repeatable)")
-	cmd.Flags().StringVar(&opts.Include, "include", "", "CI file of the repository whose default section holds for all jobs: before_script, for instance")
+	cmd.Flags().StringVar(&opts.Include, "include", "", "CI file of the repository whose default section holds for all "+
+		"jobs: before_script, for instance")
 	return cmd
 }
 

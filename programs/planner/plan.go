@@ -56,8 +56,10 @@ is compared, and the settings are those of base.`,
 		},
 	}
 	addInputFlags(cmd, &in)
-	cmd.Flags().Var(&validate, "validate", "how much of head is checked for mistakes first; auto is changed in a checkout, and none for bundle files")
-	cmd.Flags().BoolVar(&in.NoReuse, "no-reuse", false, "plan also tasks that passed with the same inputs before, as --state remembers")
+	cmd.Flags().Var(&validate, "validate", "how much of head is checked for mistakes first; auto is changed in a "+
+		"checkout, and none for bundle files")
+	cmd.Flags().BoolVar(&in.NoReuse, "no-reuse", false, "plan also tasks that passed with the same inputs before, as "+
+		"--state remembers")
 	cmd.Flags().StringVar(&out, "out", "", "file for the plan as JSON")
 	cmd.Flags().StringVar(&log, "log", "", "file that gets what is said on stderr, too; its folder is made")
 	cmd.Flags().Var(&color, "color", cli.ColorUsage)
@@ -66,7 +68,8 @@ is compared, and the settings are those of base.`,
 }
 
 // makePlan makes a plan and writes it to a file, if one is named.
-func makePlan(ctx context.Context, env cli.Env, in change.Inputs, validate cli.Choice, out string) (*change.Change, *plan.Plan, error) {
+func makePlan(ctx context.Context, env cli.Env, in change.Inputs, validate cli.Choice,
+	out string) (*change.Change, *plan.Plan, error) {
 	if change.InJob(env.Getenv) && out != "" {
 		if err := safepath.Remove(out); err != nil { // a plan of an earlier job must not be taken for the one of this job
 			return nil, nil, fmt.Errorf("removing an older plan: %w", err)
@@ -92,15 +95,20 @@ const references = "a file, git:REV[@DIR], dir:PATH, s3://BUCKET/KEY, or http(s)
 
 // addInputFlags adds the flags that name what a plan is made from.
 func addInputFlags(cmd *cobra.Command, in *change.Inputs) {
-	cmd.Flags().StringVar(&in.Base, "base", "", "bundle before the change: "+references+" (required but in a job of GitLab)")
+	cmd.Flags().StringVar(&in.Base, "base", "",
+		"bundle before the change: "+references+" (required but in a job of GitLab)")
 	cmd.Flags().StringVar(&in.Head, "head", "", "bundle with the change, likewise")
-	cmd.Flags().StringVar(&in.Config, "config", "", "settings: a file, base:PATH of base's revision, or git:REV[@DIR]:PATH (default prcheck.yaml if it exists; in a job of GitLab, files of the repository are those of base)")
+	cmd.Flags().StringVar(&in.Config, "config", "",
+		"settings: a file, base:PATH of base's revision, or git:REV[@DIR]:PATH (default prcheck.yaml if it exists; in a "+
+			"job of GitLab, files of the repository are those of base)")
 	cmd.Flags().BoolVar(&in.NoCache, "no-cache", false, "remember nothing of checkouts that are bundled")
-	cmd.Flags().StringVar(&in.State, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when they passed, and with which inputs, and how long they took (default: nothing is remembered)")
+	cmd.Flags().StringVar(&in.State, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when "+
+		"they passed, and with which inputs, and how long they took (default: nothing is remembered)")
 }
 
 // writePreviews writes what the merge would start. JSON is the plan alone.
-func writePreviews(ctx context.Context, env cli.Env, form string, color cli.Choice, c *change.Change, p *plan.Plan) error {
+func writePreviews(ctx context.Context, env cli.Env, form string, color cli.Choice, c *change.Change,
+	p *plan.Plan) error {
 	switch form {
 	case "json":
 		return nil

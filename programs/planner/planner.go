@@ -31,9 +31,11 @@ Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 3 the work could not be done.`,
 	}
 	root.AddCommand(
-		planCommand(env, natives), explainCommand(env, natives), verifyCommand(env, natives), diffCommand(env), queryCommand(env),
+		planCommand(env, natives), explainCommand(env, natives), verifyCommand(env, natives), diffCommand(env),
+		queryCommand(env),
 		bundleCommand(env), validateCommand(env), checkCommand(env), serveCommand(env),
-		recordCommand(env, natives), suggestCommand(env), insightsCommand(env), confirmCommand(env), rememberCommand(env, natives), keygenCommand(env), pipelineCommand(env),
+		recordCommand(env, natives), suggestCommand(env), insightsCommand(env), confirmCommand(env),
+		rememberCommand(env, natives), keygenCommand(env), pipelineCommand(env),
 		schemaCommand(env), doctorCommand(env, natives), selftestCommand(env, natives),
 		moved.Command(env, moved.Spelling{Program: "planner", Was: "api", Is: "api"}),
 	)

@@ -59,8 +59,10 @@ then nothing is remembered.`,
 			return record(cmd.Context(), env, f, names[0], command)
 		},
 	}
-	cmd.Flags().StringVar(&f.bundle, "bundle", "", "bundle to run it over: a file, git:REV, dir:PATH or s3://BUCKET/KEY (required)")
-	cmd.Flags().StringVar(&f.config, "config", "", "settings: a file, base:PATH of the revision of --bundle, or git:REV[@DIR]:PATH (default prcheck.yaml if it exists)")
+	cmd.Flags().StringVar(&f.bundle, "bundle", "", "bundle to run it over: a file, git:REV, dir:PATH or s3://BUCKET/KEY "+
+		"(required)")
+	cmd.Flags().StringVar(&f.config, "config", "", "settings: a file, base:PATH of the revision of --bundle, or "+
+		"git:REV[@DIR]:PATH (default prcheck.yaml if it exists)")
 	cmd.Flags().StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, to remember in (required)")
 	cmd.Flags().StringVar(&f.integration, "integration", "", "integration, in place of the argument")
 	cmd.Flags().StringVar(&f.shard, "shard", "", "shard to run (default the whole integration)")
@@ -84,7 +86,8 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 		return err
 	}
 	settings := rules.Settings
-	remembered, err := change.OpenState(ctx, env, change.StateFlag{Place: f.state, Access: state.Writing, Settings: rules, Head: f.bundle})
+	remembered, err := change.OpenState(ctx, env, change.StateFlag{Place: f.state, Access: state.Writing, Settings: rules,
+		Head: f.bundle})
 	if err != nil {
 		return err
 	}

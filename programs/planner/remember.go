@@ -37,13 +37,15 @@ the main branch after each merge. It changes no plan.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(env.Stdout, "what tasks see of base is known of %d integrations; %d parts of it are new in the state\n", known, added)
+			_, err = fmt.Fprintf(env.Stdout, "what tasks see of base is known of %d integrations; %d parts of it are new in "+
+				"the state\n", known, added)
 			return err
 		},
 	}
 	cmd.Flags().StringVar(&in.Base, "base", "", "the base: "+references+" (required)")
 	cmd.Flags().StringVar(&in.State, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers it (required)")
-	cmd.Flags().StringVar(&in.Config, "config", "", "settings: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml if it exists)")
+	cmd.Flags().StringVar(&in.Config, "config", "",
+		"settings: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml if it exists)")
 	cmd.Flags().BoolVar(&in.NoCache, "no-cache", false, "do not cache the bundles of checkouts")
 	return cmd
 }

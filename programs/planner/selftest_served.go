@@ -27,9 +27,10 @@ func openServed(ctx context.Context, base, head *bundle.Bundle) (opened selftest
 	if err != nil {
 		return opened, errors.Join(err, at.Close())
 	}
-	return selftest.Opened{Base: both.Base, Head: both.Head, BaseServer: both.BaseSide, HeadServer: both.HeadSide, Close: func() error {
-		return errors.Join(both.BaseSide.Err(), both.HeadSide.Err(), at.Close())
-	}}, nil
+	return selftest.Opened{Base: both.Base, Head: both.Head, BaseServer: both.BaseSide, HeadServer: both.HeadSide,
+		Close: func() error {
+			return errors.Join(both.BaseSide.Err(), both.HeadSide.Err(), at.Close())
+		}}, nil
 }
 
 func openLive(ctx context.Context, server string, base, head *bundle.Bundle) (*live.Bundles, error) {

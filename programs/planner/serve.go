@@ -54,13 +54,15 @@ See docs/serve.md.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), env, f) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.bundles, "bundle", nil, "bundle to serve, a file or s3://BUCKET/KEY; the last one is the latest (repeatable)")
+	flags.StringArrayVar(&f.bundles, "bundle", nil, "bundle to serve, a file or s3://BUCKET/KEY; the last one is the "+
+		"latest (repeatable)")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:4000", "address to listen at, HOST:PORT; port 0 takes a free one")
 	flags.Int64Var(&f.largest, "max-bundle-mib", 1024, "largest bundle that is loaded, in MiB")
 	flags.IntVar(&f.limits.Bundles, "max-bundles", 100, "bundles that are kept")
 	flags.Int64Var(&f.answers, "answer-cache-mib", 256, "memory for answers that were given, in MiB; 0 for none")
 	flags.IntVar(&f.limits.Connections, "max-connections", 1000, "connections that are open at once")
-	flags.IntVar(&f.limits.Evaluations, "max-evaluations", 0, "queries that are evaluated at once (default 2 for each CPU)")
+	flags.IntVar(&f.limits.Evaluations, "max-evaluations", 0,
+		"queries that are evaluated at once (default 2 for each CPU)")
 	flags.StringVar(&f.record, "record", "", "folder, or s3://BUCKET/PREFIX, to note in what is read, see --integration")
 	flags.StringVar(&f.integration, "integration", "", "integration that asks this server, with --record")
 	flags.DurationVar(&f.limits.Evaluation, "query-timeout", time.Minute, "time for one query, with waiting")
@@ -80,7 +82,8 @@ func serve(ctx context.Context, env cli.Env, f serveFlags) error {
 	}
 	if f.largest <= 0 || f.limits.Bundles <= 0 || f.limits.Evaluation <= 0 || f.limits.Connections <= 0 ||
 		f.limits.Evaluations < 0 || f.answers < 0 {
-		return cli.Usage(errors.New("--max-bundle-mib, --max-bundles, --max-connections and --query-timeout need a number above 0"))
+		return cli.Usage(errors.New("--max-bundle-mib, --max-bundles, --max-connections and --query-timeout need a number " +
+			"above 0"))
 	}
 	if _, _, err := net.SplitHostPort(f.listen); err != nil {
 		return cli.Usage(fmt.Errorf("--listen: %w; give HOST:PORT, such as 127.0.0.1:4000", err))
@@ -103,7 +106,8 @@ func serve(ctx context.Context, env cli.Env, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	hub := server.NewHub(server.HubOptions{Load: from.Reload, TTL: from.TTL, Limits: f.limits, Log: say, Observe: noted.observe(),
+	hub := server.NewHub(server.HubOptions{Load: from.Reload, TTL: from.TTL, Limits: f.limits, Log: say,
+		Observe: noted.observe(),
 		Metrics: metrics.New()})
 	if err := from.Fill(ctx, hub); err != nil {
 		return err

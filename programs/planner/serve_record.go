@@ -28,7 +28,8 @@ func newNotes(ctx context.Context, folder, name string) (*notes, error) {
 	if remembered == nil || err != nil {
 		return nil, err
 	}
-	return &notes{trace.NewStore(remembered), trace.TaskKey{Integration: name, Command: servedCommand}, trace.NewRecorder("", "")}, nil
+	return &notes{trace.NewStore(remembered), trace.TaskKey{Integration: name, Command: servedCommand},
+		trace.NewRecorder("", "")}, nil
 }
 
 func (n *notes) observe() func(server.Exchange) {
@@ -48,7 +49,8 @@ func (n *notes) keep(ctx context.Context, say func(string)) error {
 		say(fmt.Sprintf("nothing was read, so nothing is noted of %q", n.of.Integration))
 		return nil
 	}
-	say(fmt.Sprintf("noted of %q: schemas %d, datafiles %d, resources %d", n.of.Integration, len(t.Schemas), len(t.Datafiles), len(t.Resources)))
+	say(fmt.Sprintf("noted of %q: schemas %d, datafiles %d, resources %d", n.of.Integration, len(t.Schemas),
+		len(t.Datafiles), len(t.Resources)))
 	ctx, cancel := state.WithGrace(ctx)
 	defer cancel()
 	return n.store.Save(ctx, t)

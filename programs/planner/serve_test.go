@@ -21,7 +21,8 @@ import (
 
 // served is a bundle in which a user has a name.
 func served(name string) string {
-	return `{"data":{"/u.yml":{"$schema":"/u-1.yml","name":"` + name + `"}},"resources":{},"git_commit":"` + name + `","graphql":{"confs":[` +
+	return `{"data":{"/u.yml":{"$schema":"/u-1.yml","name":"` + name + `"}},"resources":{},"git_commit":"` + name +
+		`","graphql":{"confs":[` +
 		`{"name":"User_v1","fields":[{"name":"name","type":"string"}]},` +
 		`{"name":"Query","fields":[{"name":"users","type":"User_v1","isList":true,"datafileSchema":"/u-1.yml"}]}]}}`
 }
@@ -48,7 +49,8 @@ func start(t *testing.T, env map[string]string, args ...string) running {
 	code := make(chan int, 1)
 	go func() {
 		code <- cli.Run(ctx, "planner", cli.Env{
-			Args: append([]string{"serve", "--listen", "127.0.0.1:0"}, args...), Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: write,
+			Args: append([]string{"serve", "--listen", "127.0.0.1:0"}, args...), Stdin: strings.NewReader(""),
+			Stdout: io.Discard, Stderr: write,
 			Getenv: func(name string) string { return env[name] },
 		}, runAll)
 		write.Close()
@@ -97,10 +99,12 @@ func latest(t *testing.T, url string) string {
 
 func TestServeFiles(t *testing.T) {
 	dir := t.TempDir()
-	one, two := write(t, filepath.Join(dir, "one.json"), served("one")), write(t, filepath.Join(dir, "two.json"), served("two"))
+	one, two := write(t, filepath.Join(dir, "one.json"), served("one")),
+		write(t, filepath.Join(dir, "two.json"), served("two"))
 	r := start(t, nil, "--bundle", one, "--bundle", two)
 	status, body := fetch(t, http.MethodPost, r.url+"/graphql", `{"query":"{ users { name } }"}`)
-	if want := `{"data":{"users":[{"name":"two"}]},"extensions":{"schemas":["/u-1.yml"]}}` + "\n"; status != 200 || body != want {
+	if want := `{"data":{"users":[{"name":"two"}]},"extensions":{"schemas":["/u-1.yml"]}}` + "\n"; status != 200 ||
+		body != want {
 		t.Errorf("got %d %s, want %s", status, body, want)
 	}
 	write(t, two, served("three"))
@@ -119,14 +123,16 @@ func TestServeFiles(t *testing.T) {
 // The variables of qontract-server.
 func TestServeEnvironment(t *testing.T) {
 	dir := t.TempDir()
-	one, two := write(t, filepath.Join(dir, "one.json"), served("one")), write(t, filepath.Join(dir, "two.json"), served("two"))
+	one, two := write(t, filepath.Join(dir, "one.json"), served("one")),
+		write(t, filepath.Join(dir, "two.json"), served("two"))
 	for _, tt := range []struct {
 		name            string
 		env             map[string]string
 		first, reloaded string
 	}{
 		{"load method", map[string]string{"LOAD_METHOD": "fs", "DATAFILES_FILE": one}, "one", "one"},
-		{"initial bundles", map[string]string{"INIT_BUNDLES": "fs://" + one + ",fs://" + two, "BUNDLE_SHA_TTL": "1000"}, "two", ""},
+		{"initial bundles", map[string]string{"INIT_BUNDLES": "fs://" + one + ",fs://" + two, "BUNDLE_SHA_TTL": "1000"},
+			"two", ""},
 		{"both", map[string]string{"INIT_BUNDLES": "fs://" + two, "LOAD_METHOD": "fs", "DATAFILES_FILE": one}, "two", "one"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -153,8 +159,10 @@ func TestServeS3(t *testing.T) {
 	s := httptest.NewServer(gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server())
 	t.Cleanup(s.Close)
 	for name, v := range map[string]string{
-		"AWS_ENDPOINT_URL": s.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "sesame",
-		"AWS_CONFIG_FILE": filepath.Join(t.TempDir(), "none"), "AWS_SHARED_CREDENTIALS_FILE": filepath.Join(t.TempDir(), "none"),
+		"AWS_ENDPOINT_URL": s.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+		"AWS_SECRET_ACCESS_KEY": "sesame",
+		"AWS_CONFIG_FILE":       filepath.Join(t.TempDir(), "none"), "AWS_SHARED_CREDENTIALS_FILE": filepath.Join(t.TempDir(),
+			"none"),
 	} {
 		t.Setenv(name, v)
 	}

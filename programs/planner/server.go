@@ -13,7 +13,8 @@ import (
 
 // addServerFlag adds the flag that names a server to be asked beside the embedded engine.
 func addServerFlag(cmd *cobra.Command, address *string) {
-	cmd.Flags().StringVar(address, "server", "", "http://HOST:PORT of a running qontract-server that has loaded both bundle files: it is asked each query on which a skip rests, and its answers are compared (default: none is asked)")
+	cmd.Flags().StringVar(address, "server", "", "http://HOST:PORT of a running qontract-server that has loaded both "+
+		"bundle files: it is asked each query on which a skip rests, and its answers are compared (default: none is asked)")
 }
 
 // maxTold is how many differences and reasons for silence the text shows.
@@ -26,7 +27,8 @@ func writeAnswers(w io.Writer, a *peer.Answers) error {
 		return err
 	}
 	for _, d := range a.Differences[:min(len(a.Differences), maxTold)] {
-		if _, err := fmt.Fprintf(w, "different: %s\n  asked: %s\n", report.Printable(d.Sentence()), report.Printable(d.Text)); err != nil {
+		if _, err := fmt.Fprintf(w, "different: %s\n  asked: %s\n", report.Printable(d.Sentence()),
+			report.Printable(d.Text)); err != nil {
 			return err
 		}
 	}
@@ -48,7 +50,8 @@ func unasked(a *peer.Answers) error {
 	if a == nil || a.NotAsked == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s did not answer %d of %d questions, so what rests on them is not proven: %s", a.Server, a.NotAsked, a.NotAsked+a.Asked, a.Silences[0].Why)
+	return fmt.Errorf("%s did not answer %d of %d questions, so what rests on them is not proven: %s", a.Server,
+		a.NotAsked, a.NotAsked+a.Asked, a.Silences[0].Why)
 }
 
 // progressEvery is how often it is told how many questions were sent.

@@ -46,8 +46,10 @@ read. It is a suggestion: what no remembered run happened to need is not in it.`
 		},
 	}
 	cmd.Flags().StringVar(&ref, "bundle", "", "bundle that holds the definition (required)")
-	cmd.Flags().StringVar(&folder, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when they passed (required)")
-	cmd.Flags().StringVar(&config, "config", "", "settings, which say how definitions are found (default prcheck.yaml if it exists)")
+	cmd.Flags().StringVar(&folder, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when "+
+		"they passed (required)")
+	cmd.Flags().StringVar(&config, "config", "", "settings, which say how definitions are found (default prcheck.yaml "+
+		"if it exists)")
 	return cmd
 }
 
@@ -98,7 +100,8 @@ func suggest(ctx context.Context, env cli.Env, d integration.Definition, store t
 		_, _ = fmt.Fprintf(env.Stderr, "planner: %s\n", report.Printable(s)) // a warning is not worth stopping for
 	}
 	if len(list) == 0 {
-		return cli.Invalid(fmt.Errorf("nothing is remembered of %q: run it with --state, or see planner record --help", d.Name))
+		return cli.Invalid(fmt.Errorf("nothing is remembered of %q: run it with --state, or see planner record --help",
+			d.Name))
 	}
 	text, err := traces.Suggest(d, list)
 	if err != nil {

@@ -48,7 +48,8 @@ Exit code 0: no mistake; 1: there are some.`,
 	f.StringVar(&v.base, "base", "", "bundle before the change")
 	f.Var(&v.scope, "scope", "what to check: all, or changed, which needs --base")
 	f.Var(&v.form, "format", "how to write it: text or json")
-	f.StringVar(&v.config, "config", "", "settings file, which says where the parts of a checkout are (default prcheck.yaml if it exists)")
+	f.StringVar(&v.config, "config", "", "settings file, which says where the parts of a checkout are (default "+
+		"prcheck.yaml if it exists)")
 	f.BoolVar(&v.noCache, "no-cache", false, "remember nothing of checkouts")
 	f.StringVar(&v.from.Data, "data", "", "folder of the datafiles, to find lines")
 	f.StringVar(&v.from.Resources, "resources", "", "folder of the resources, to name their files")

@@ -59,7 +59,8 @@ integration reads, what of that differs, and what that rules out.`,
 		},
 	}
 	cmd.Flags().StringVar(&f.plan, "plan", "", "plan to verify (required)")
-	cmd.Flags().StringVar(&f.page, "html", "", "file that gets a page with the proof of each skip; - is stdout, in place of the text")
+	cmd.Flags().StringVar(&f.page, "html", "", "file that gets a page with the proof of each skip; - is stdout, in "+
+		"place of the text")
 	cmd.Flags().Var(&f.form, "format", "how to write the proof to stdout: text or json")
 	addServerFlag(cmd, &f.server)
 	addInputFlags(cmd, &f.in)
@@ -69,7 +70,8 @@ integration reads, what of that differs, and what that rules out.`,
 // verify checks the plan of a file and writes the proof, also to a page if that has a name.
 func verify(ctx context.Context, env cli.Env, f verifyFlags) error {
 	if f.page == "-" && f.form.String() != "text" {
-		return cli.Usage(errors.New("--html - writes the page in place of the text: give the page a file, or leave --format out"))
+		return cli.Usage(errors.New("--html - writes the page in place of the text: give the page a file, or leave " +
+			"--format out"))
 	}
 	p, err := source.ReadPlan(f.plan)
 	if err != nil {
@@ -121,7 +123,9 @@ func verify(ctx context.Context, env cli.Env, f verifyFlags) error {
 // hintAtState says what is missing when a plan that rests on a state is verified without one.
 func hintAtState(w io.Writer, opened *change.Change, p *plan.Plan) {
 	if opened.State == nil && slices.ContainsFunc(p.Integrations, usesState) {
-		_, _ = fmt.Fprintln(w, "planner: the plan leaves out what traces or earlier results prove: give the --state that it was made with") // only a hint
+		// only a hint
+		_, _ = fmt.Fprintln(w, "planner: the plan leaves out what traces or earlier results prove: give the --state that "+
+			"it was made with")
 	}
 }
 

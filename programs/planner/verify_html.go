@@ -18,7 +18,8 @@ import (
 
 // writeProofPage writes the page that shows what is proven, to a file or to
 // stdout. It writes nothing if the name is "".
-func writeProofPage(ctx context.Context, env cli.Env, name string, opened *change.Change, p *plan.Plan, r proof.Report, answers *peer.Answers) error {
+func writeProofPage(ctx context.Context, env cli.Env, name string, opened *change.Change, p *plan.Plan, r proof.Report,
+	answers *peer.Answers) error {
 	if name == "" {
 		return nil
 	}

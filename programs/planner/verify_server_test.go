@@ -33,7 +33,8 @@ func called(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // planOfShop makes the plan of the shop, and returns the flags that verify it.
 func planOfShop(t *testing.T) []string {
 	t.Helper()
-	inputs := []string{"--base", shop + "base.json", "--head", shop + "head.json", "--config", shop + "prcheck.yaml", "--no-cache"}
+	inputs := []string{"--base", shop + "base.json", "--head", shop + "head.json", "--config", shop + "prcheck.yaml",
+		"--no-cache"}
 	file := filepath.Join(t.TempDir(), "plan.json")
 	if code, _, errs := called(t, append([]string{"plan", "--out", file}, inputs...)...); code != cli.ExitOK {
 		t.Fatal(errs)
@@ -91,7 +92,8 @@ func TestVerifyServer(t *testing.T) {
 	}{
 		{"confirmed", both + "/graphql", cli.ExitOK, []string{
 			"all 5 decisions hold\nskips: 3 proven, 1 believed, 0 refuted\n",
-			"server " + both + ": 8 asked, 8 same, 0 different, 0 not asked\ntaken as they are: files of bundles, settings, edits of rules, division into tasks\n",
+			"server " + both +
+				": 8 asked, 8 same, 0 different, 0 not asked\ntaken as they are: files of bundles, settings, edits of rules, division into tasks\n",
 		}, nil},
 		{"a wrong answer", liar(t, both, "cents", `"name":"lamp"`, `"name":"limp"`), cli.ExitFailed, []string{
 			"price-tags: the server answers queries/price-tags.graphql on base otherwise, at data.products[0].name: both have a text, not the same\nskips: 2 proven, 1 believed, 1 refuted\n",
@@ -99,13 +101,19 @@ func TestVerifyServer(t *testing.T) {
 			"edits of rules, answers to queries, division",
 		}, nil},
 		{"no base", headOnly, cli.ExitTrouble, []string{
-			"all 5 decisions hold\nskips: 0 proven, 4 believed, 0 refuted\n", ": 4 asked, 4 same, 0 different, 4 not asked\nnot asked: 4 on base: " + headOnly + " does not have bundle ",
+			"all 5 decisions hold\nskips: 0 proven, 4 believed, 0 refuted\n",
+			": 4 asked, 4 same, 0 different, 4 not asked\nnot asked: 4 on base: " + headOnly + " does not have bundle ",
 			"assumed: 4 skips rest on answers that the server did not give", "edits of rules, answers to queries, division",
-		}, []string{"planner: " + headOnly + " did not answer 4 of 8 questions, so what rests on them is not proven: " + headOnly + " does not have bundle "}},
-		{"nobody", "http://127.0.0.1:1", cli.ExitTrouble, []string{"skips: 0 proven, 4 believed, 0 refuted", "0 asked, 0 same, 0 different, 8 not asked"},
+		},
+			[]string{"planner: " + headOnly + " did not answer 4 of 8 questions, so what rests on them is not proven: " +
+				headOnly + " does not have bundle "}},
+		{"nobody", "http://127.0.0.1:1", cli.ExitTrouble, []string{"skips: 0 proven, 4 believed, 0 refuted",
+			"0 asked, 0 same, 0 different, 8 not asked"},
 			[]string{"planner: http://127.0.0.1:1 did not answer 8 of 8 questions", "connection refused"}},
-		{"a bad address", "127.0.0.1:4000", cli.ExitUsage, nil, []string{"planner: --server: not an address; write http://SERVER\n"}},
-		{"a secret in the address", "http://me:hunter2@s.example", cli.ExitUsage, nil, []string{"planner: --server: an address must not hold a user or password"}},
+		{"a bad address", "127.0.0.1:4000", cli.ExitUsage, nil,
+			[]string{"planner: --server: not an address; write http://SERVER\n"}},
+		{"a secret in the address", "http://me:hunter2@s.example", cli.ExitUsage, nil,
+			[]string{"planner: --server: an address must not hold a user or password"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, stdout, stderr := called(t, append(verify, "--server", c.server)...)
@@ -134,7 +142,8 @@ func TestVerifyServerJSON(t *testing.T) {
 	headOnly := start(t, nil, "--bundle", shop+"head.json").url
 	verify := planOfShop(t)
 	page := filepath.Join(t.TempDir(), "page.html")
-	code, stdout, stderr := called(t, append(verify, "--format", "json", "--html", page, "--server", liar(t, headOnly, "cents", "lamp", "limp"))...)
+	code, stdout, stderr := called(t, append(verify, "--format", "json", "--html", page, "--server",
+		liar(t, headOnly, "cents", "lamp", "limp"))...)
 	var got struct {
 		Version          string
 		Decisions        int
@@ -159,16 +168,20 @@ func TestVerifyServerJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := got.Server
-	if code != cli.ExitFailed || stderr != "" || got.Version != "prcheck/v1" || got.Decisions != 5 || got.Proven == nil || len(got.Proven) != 0 || len(got.Believed) != 3 ||
+	if code != cli.ExitFailed || stderr != "" || got.Version != "prcheck/v1" || got.Decisions != 5 || got.Proven == nil ||
+		len(got.Proven) != 0 || len(got.Believed) != 3 ||
 		len(got.Refuted) != 1 || got.Refuted[0].Integration != "price-tags" || len(got.Assumed["answers"]) != 3 ||
-		s.Asked != 4 || s.Same != 3 || s.Different != 1 || s.NotAsked != 4 || len(s.Differences) != 1 || s.Differences[0].Query != "queries/price-tags.graphql" ||
+		s.Asked != 4 || s.Same != 3 || s.Different != 1 || s.NotAsked != 4 || len(s.Differences) != 1 ||
+		s.Differences[0].Query != "queries/price-tags.graphql" ||
 		len(s.Silences) != 1 || s.Silences[0].Questions != 4 {
 		t.Errorf("got exit code %d, %+v\n%s%s", code, got, stdout, stderr)
 	}
-	if html := readFile(t, page); !strings.Contains(html, s.Address+": 4 asked, 3 same, 1 different, 4 not asked") || s.Address == "" || !strings.Contains(html, "The replay does not agree with the plan: the server answers") {
+	if html := readFile(t, page); !strings.Contains(html, s.Address+": 4 asked, 3 same, 1 different, 4 not asked") ||
+		s.Address == "" || !strings.Contains(html, "The replay does not agree with the plan: the server answers") {
 		t.Error("the page does not tell the answers of the server")
 	}
-	if code, _, stderr := called(t, append(verify, "--format", "json", "--html", "-")...); code != cli.ExitUsage || !strings.Contains(stderr, "--html - writes the page in place of the text") {
+	if code, _, stderr := called(t, append(verify, "--format", "json", "--html", "-")...); code != cli.ExitUsage ||
+		!strings.Contains(stderr, "--html - writes the page in place of the text") {
 		t.Errorf("two documents on stdout: got %d, %s", code, stderr)
 	}
 }
@@ -177,7 +190,8 @@ func TestVerifyServerJSON(t *testing.T) {
 func TestVerifyServerOfServer(t *testing.T) {
 	const ref = "http://127.0.0.1:1/graphqlsha/00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 	verify := planOfShop(t)
-	code, _, stderr := called(t, "verify", "--plan", verify[2], "--base", ref, "--head", ref, "--server", "http://127.0.0.1:1")
+	code, _, stderr := called(t, "verify", "--plan", verify[2], "--base", ref, "--head", ref, "--server",
+		"http://127.0.0.1:1")
 	if code != cli.ExitUsage || !strings.Contains(stderr, "name both sides by their bundle files") {
 		t.Errorf("got %d, %s", code, stderr)
 	}
@@ -191,7 +205,8 @@ func TestTellProgress(t *testing.T) {
 	for i := range 7 {
 		tell(i)
 	}
-	if want := "planner: questions to the server so far: 3\nplanner: questions to the server so far: 6\n"; out.String() != want {
+	if want := "planner: questions to the server so far: 3\nplanner: questions to the server so far: 6\n"; out.String() !=
+		want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }

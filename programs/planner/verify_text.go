@@ -24,7 +24,8 @@ func writeProof(w io.Writer, p *plan.Plan, r proof.Report, answers *peer.Answers
 			return err
 		}
 	}
-	if _, err := fmt.Fprintf(w, "skips: %d proven, %d believed, %d refuted\n", len(r.Proven), len(r.Believed), len(r.Refuted)); err != nil {
+	if _, err := fmt.Fprintf(w, "skips: %d proven, %d believed, %d refuted\n", len(r.Proven), len(r.Believed),
+		len(r.Refuted)); err != nil {
 		return err
 	}
 	for _, a := range plan.Assumptions() {
@@ -43,7 +44,8 @@ func writeProof(w io.Writer, p *plan.Plan, r proof.Report, answers *peer.Answers
 			taken = ""
 		}
 	}
-	_, err := fmt.Fprintf(w, "taken as they are: files of bundles, settings, edits of rules, %sdivision into tasks\n", taken)
+	_, err := fmt.Fprintf(w, "taken as they are: files of bundles, settings, edits of rules, %sdivision into tasks\n",
+		taken)
 	return err
 }
 

@@ -32,7 +32,8 @@ which resource types they describe, and what can be done with each property: whe
 the service fills it in, whether it can be changed later, whether it can be read back.
 It says who says so. It asks no service.`,
 	}
-	cmd.AddCommand(apiTypesCommand(env), apiShowCommand(env), apiExplainCommand(env), apiDataCommand(env), apiPlanCommand(env))
+	cmd.AddCommand(apiTypesCommand(env), apiShowCommand(env), apiExplainCommand(env), apiDataCommand(env),
+		apiPlanCommand(env))
 	return cmd
 }
 
@@ -46,7 +47,8 @@ func (f *apiFlags) add(cmd *cobra.Command) {
 
 // addOverrides adds the flags about overrides to a command.
 func (f *apiFlags) addOverrides(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.overrides, "overrides", nil, "override file, can be repeated; a later one replaces what an earlier one says")
+	cmd.Flags().StringArrayVar(&f.overrides, "overrides", nil,
+		"override file, can be repeated; a later one replaces what an earlier one says")
 	cmd.Flags().BoolVar(&f.noShipped, "no-shipped-overrides", false, "use no overrides that are a part of reconciler")
 }
 
@@ -222,7 +224,8 @@ func (f *apiFlags) complete(env cli.Env) cobra.CompletionFunc {
 		}
 		var out []string
 		for _, t := range index.Types() {
-			if id := t.ID(); len(id) >= len(typed) && strings.EqualFold(id[:len(typed)], typed) && !slices.Contains(out, id) && isWord(id) {
+			if id := t.ID(); len(id) >= len(typed) && strings.EqualFold(id[:len(typed)], typed) && !slices.Contains(out, id) &&
+				isWord(id) {
 				out = append(out, id)
 			}
 		}
@@ -232,5 +235,7 @@ func (f *apiFlags) complete(env cli.Env) cobra.CompletionFunc {
 
 // isWord reports whether a name can be offered to a shell.
 func isWord(name string) bool {
-	return !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("'\"\\$`;&|<>(){}*?!", r) })
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune("'\"\\$`;&|<>(){}*?!", r)
+	})
 }

@@ -49,9 +49,11 @@ never applied, so nothing is removed.`,
 	cmd.Flags().StringVar(&f.live, "live", "", "JSON file with the body that the service answers")
 	cmd.Flags().StringVar(&f.applied, "applied", "", "JSON file with the body that was applied last")
 	cmd.Flags().BoolVar(&f.allowReplace, "allow-replace", false, "a create-only change may delete and create")
-	cmd.Flags().StringArrayVar(&f.allowUpdate, "allow-update", nil, "a place that can be changed although it is inferred to be create-only, can be repeated")
+	cmd.Flags().StringArrayVar(&f.allowUpdate, "allow-update", nil,
+		"a place that can be changed although it is inferred to be create-only, can be repeated")
 	cmd.Flags().StringArrayVar(&f.overlay.Ignore, "ignore", nil, "a place that is not compared, can be repeated")
-	cmd.Flags().StringArrayVar(&f.overlay.Exclusive, "exclusive", nil, "a list in which items of others are removed, can be repeated")
+	cmd.Flags().StringArrayVar(&f.overlay.Exclusive, "exclusive", nil,
+		"a list in which items of others are removed, can be repeated")
 	return cmd
 }
 
@@ -72,7 +74,8 @@ func (f *apiPlanFlags) run(env cli.Env, name string) error {
 		return cli.Invalid(err)
 	}
 	p := threeway.Make(in)
-	write := map[string]func(io.Writer) error{"text": p.WriteText, "json": p.WriteJSON, "markdown": p.WriteMarkdown}[f.form.String()]
+	write := map[string]func(io.Writer) error{"text": p.WriteText, "json": p.WriteJSON,
+		"markdown": p.WriteMarkdown}[f.form.String()]
 	if err := write(env.Stdout); err != nil {
 		return err
 	}
@@ -92,12 +95,14 @@ func (f *apiPlanFlags) rules(t *resources.Type, overrides []*classes.Overrides) 
 
 // input reads the bodies.
 func (f *apiPlanFlags) input() (threeway.Input, error) {
-	in := threeway.Input{AllowReplace: f.allowReplace, AllowUpdate: f.allowUpdate, WasApplied: f.applied != "", IsThere: f.live != "",
-		Key: []byte("the bodies have each value as it is, so nothing is hashed")}
+	in := threeway.Input{AllowReplace: f.allowReplace, AllowUpdate: f.allowUpdate, WasApplied: f.applied != "",
+		IsThere: f.live != "",
+		Key:     []byte("the bodies have each value as it is, so nothing is hashed")}
 	if f.desired == "" {
 		return in, cli.Usage(errors.New("--desired is required: the JSON file with the body that is desired"))
 	}
-	for flag, places := range map[string][]string{"allow-update": f.allowUpdate, "ignore": f.overlay.Ignore, "exclusive": f.overlay.Exclusive} {
+	for flag, places := range map[string][]string{"allow-update": f.allowUpdate, "ignore": f.overlay.Ignore,
+		"exclusive": f.overlay.Exclusive} {
 		for _, place := range places {
 			if err := rules.CheckPlace(place); err != nil {
 				return in, cli.Usage(fmt.Errorf("--%s: %w", flag, err))

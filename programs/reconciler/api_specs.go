@@ -69,7 +69,8 @@ func warn(env cli.Env, warnings []error) {
 		return
 	}
 	for _, err := range warnings[:min(len(warnings), maxWarnings)] {
-		_, _ = fmt.Fprintf(env.Stderr, "reconciler: %s\n", report.Printable(err.Error())) // a warning is not worth stopping for
+		// a warning is not worth stopping for
+		_, _ = fmt.Fprintf(env.Stderr, "reconciler: %s\n", report.Printable(err.Error()))
 	}
 	if n := len(warnings) - maxWarnings; n > 0 {
 		_, _ = fmt.Fprintf(env.Stderr, "reconciler: %d more files or addresses cannot be read\n", n)

@@ -83,7 +83,8 @@ func (f *runFlags) fillShards(isGiven func(string) bool, getenv func(string) str
 	of, err := strconv.ParseUint(shards, 10, 31)
 	part, err2 := strconv.ParseUint(id, 10, 31)
 	if err != nil || err2 != nil || part >= of {
-		return fmt.Errorf("the variables SHARDS and SHARD_ID must be a number from 1 and one below it, got %.40q and %.40q", shards, id)
+		return fmt.Errorf("the variables SHARDS and SHARD_ID must be a number from 1 and one below it, got %.40q and %.40q",
+			shards, id)
 	}
 	if of == 1 {
 		return nil
@@ -107,7 +108,8 @@ func (f *runFlags) check(getenv func(string) string) error {
 	case f.bundle == "":
 		return errors.New("--bundle is required: the data that are to become true")
 	case f.Writes && (getenv("CI_MERGE_REQUEST_IID") != "" || getenv("CI_PIPELINE_SOURCE") == "merge_request_event"):
-		return errors.New("this is the pipeline of a merge request, where only a dry run is possible: what is not merged must not become true")
+		return errors.New("this is the pipeline of a merge request, where only a dry run is possible: what is not merged " +
+			"must not become true")
 	case isRepeated && f.Every < minPause:
 		return errors.New("--every must be at least 1s")
 	case f.Timeout < minPause || f.Wait < minPause:
@@ -125,7 +127,8 @@ func (f *runFlags) check(getenv func(string) string) error {
 	}
 	for _, d := range f.Approve.Deletions {
 		if !digestForm.MatchString(d) {
-			return fmt.Errorf("--confirm-deletions %.80q is no digest of deletions: copy it from the report of the dry run, sha256: and 64 digits", d)
+			return fmt.Errorf("--confirm-deletions %.80q is no digest of deletions: copy it from the report of the dry run, "+
+				"sha256: and 64 digits", d)
 		}
 	}
 	if f.metrics != "" {

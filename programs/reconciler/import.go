@@ -56,13 +56,17 @@ is empty. A resource without our mark gets it with its next change. Nothing is c
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.bundle, "bundle", "", "the data that name the API: a bundle file, git:REV, dir:PATH, s3://BUCKET/KEY, or http(s)://SERVER/graphql (required)")
-	flags.StringVar(&f.config, "config", "", "settings: a file, base:PATH of --bundle git:REV, or git:REV[@DIR]:PATH (default prcheck.yaml, if it exists)")
-	flags.StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, that learns that the resource is ours (default: nothing is remembered)")
+	flags.StringVar(&f.bundle, "bundle", "", "the data that name the API: a bundle file, git:REV, dir:PATH, "+
+		"s3://BUCKET/KEY, or http(s)://SERVER/graphql (required)")
+	flags.StringVar(&f.config, "config", "", "settings: a file, base:PATH of --bundle git:REV, or git:REV[@DIR]:PATH "+
+		"(default prcheck.yaml, if it exists)")
+	flags.StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, that learns that the resource is ours "+
+		"(default: nothing is remembered)")
 	flags.StringVar(&f.data, "data", "", "folder of the datafiles of a checkout, to which files are written")
 	flags.StringVar(&f.options.Folder, "folder", "cloud", "folder below --data for the new files")
 	flags.StringVar(&f.options.API, "api", "", "name or datafile of the API (default: the one that has a type for the id)")
-	flags.StringVar(&f.options.Type, "type", "", "resource type, with a version if there are several (default: the one that fits)")
+	flags.StringVar(&f.options.Type, "type", "", "resource type, with a version if there are several (default: the one "+
+		"that fits)")
 	flags.BoolVar(&f.options.WithChildren, "with-children", false, "also import what stands in the resource")
 	flags.BoolVar(&f.printOnly, "print", false, "write the datafiles to stdout, and nothing else")
 	flags.StringVar(&f.name, "integration", generic.Name, "name of the definition of the native integration")
@@ -125,7 +129,9 @@ func (f *importFlags) save(env cli.Env, all []generic.Imported) error {
 		fmt.Fprintf(&b, "%s  %s\n", one.File, one.ID)
 	}
 	if unmarked > 0 && !f.Writes {
-		_, _ = fmt.Fprintf(env.Stderr, "reconciler: %d of %d have no mark of ours, so a run refuses them (NOT_ADOPTED): give --state without --print, or write adopt: if-exists into the files\n", unmarked, len(all)) // it is only told
+		// it is only told
+		_, _ = fmt.Fprintf(env.Stderr, "reconciler: %d of %d have no mark of ours, so a run refuses them (NOT_ADOPTED): "+
+			"give --state without --print, or write adopt: if-exists into the files\n", unmarked, len(all))
 	}
 	_, err := io.WriteString(env.Stdout, b.String())
 	return err

@@ -75,7 +75,8 @@ func (f *runFlags) fillExtra(flags *pflag.FlagSet, text, shard string) error {
 // qontract-reconcile.
 func keyOptions() []string {
 	var out []string
-	for _, s := range []settings.Strategy{settings.PerAWSAccount, settings.PerOpenShiftCluster, settings.PerOCMOrganization} {
+	for _, s := range []settings.Strategy{settings.PerAWSAccount, settings.PerOpenShiftCluster,
+		settings.PerOCMOrganization} {
 		out = append(out, sharding.KeyOption(s))
 	}
 	return out
@@ -85,7 +86,8 @@ func keyOptions() []string {
 // shard, as deployments write it: not quoted, whatever is in the key.
 func withoutKey(text, shard string) string {
 	for _, option := range keyOptions() {
-		if rest, ok := strings.CutSuffix(text, option+" "+shard); ok && shard != "" && (rest == "" || strings.HasSuffix(rest, " ")) {
+		if rest, ok := strings.CutSuffix(text, option+" "+shard); ok && shard != "" &&
+			(rest == "" || strings.HasSuffix(rest, " ")) {
 			return rest
 		}
 	}

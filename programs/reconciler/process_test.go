@@ -19,7 +19,8 @@ func TestProcess(t *testing.T) {
 		{"nothing is said", "", "", nil, ":9090", ""},
 		{"by the variable", "--metrics :80 --bundle a.json", "", nil, ":80", "a.json"},
 		{"by a flag", "--metrics :80 --bundle a.json", "", []string{"--metrics", "", "--bundle=b.json"}, "", "b.json"},
-		{"a key with a blank and a quote", "--bundle a.json --account-name it's my key", "it's my key", nil, ":9090", "a.json"},
+		{"a key with a blank and a quote", "--bundle a.json --account-name it's my key", "it's my key", nil, ":9090",
+			"a.json"},
 		{"a key alone", " --cluster-name c1", "c1", nil, ":9090", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -33,7 +34,8 @@ func TestProcess(t *testing.T) {
 			env := map[string]string{"INTEGRATION_NAME": "it", "INTEGRATION_EXTRA_ARGS": c.extra, "SHARD_KEY": c.shard}
 			name, err := f.fillProcess(flags, func(name string) string { return env[name] })
 			if name != "it" || err != nil || f.metrics != c.metrics || f.bundle != c.bundle {
-				t.Errorf("got %q, %v, metrics %q, bundle %q; want metrics %q, bundle %q", name, err, f.metrics, f.bundle, c.metrics, c.bundle)
+				t.Errorf("got %q, %v, metrics %q, bundle %q; want metrics %q, bundle %q", name, err, f.metrics, f.bundle, c.metrics,
+					c.bundle)
 			}
 		})
 	}

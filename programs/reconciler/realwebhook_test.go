@@ -32,8 +32,10 @@ func TestRealWebhook(t *testing.T) {
 		}
 	}()
 	var configuration bytes.Buffer
-	if err := Run(t.Context(), cli.Env{Args: []string{"webhook", "generic", "--print-configuration", "--url", strings.TrimSuffix(address, "/validate"), "--ca", cert},
-		Stdout: &configuration, Stderr: io.Discard, Getenv: func(string) string { return "" }}); err != nil {
+	if err := Run(t.Context(),
+		cli.Env{Args: []string{"webhook", "generic", "--print-configuration", "--url",
+			strings.TrimSuffix(address, "/validate"), "--ca", cert},
+			Stdout: &configuration, Stderr: io.Discard, Getenv: func(string) string { return "" }}); err != nil {
 		t.Fatal(err)
 	}
 	if out, told, ok := r.Kubectl(t, "admin", configuration.String(), "apply", "-f", "-"); !ok {
@@ -54,14 +56,17 @@ func TestRealWebhook(t *testing.T) {
 		editor      string
 		want        string // of stderr; "" is success
 	}{
-		{"a name that is not there", object(`{"location": "westus", "properties": {"sizes": 1}}`, ""), apply, "", "spec.body.properties.sizes"},
+		{"a name that is not there", object(`{"location": "westus", "properties": {"sizes": 1}}`, ""), apply, "",
+			"spec.body.properties.sizes"},
 		{"a change", "", patch(`{"body": {"properties": {"size": 2}}}`), "", ""},
-		{"a property that cannot be changed", "", patch(`{"body": {"location": "eastus"}}`), "", "spec.body.location: it is create-only"},
+		{"a property that cannot be changed", "", patch(`{"body": {"location": "eastus"}}`), "",
+			"spec.body.location: it is create-only"},
 		{"an edit of it", "", []string{"edit", "genericresources", "one"}, "sed -i s/westus/northeurope/", "is invalid"},
 		{"an edit that is fine", "", []string{"edit", "genericresources", "one"}, "sed -i s/size:.2/size:\\x203/", ""},
 		{"a label beside it", "", []string{"label", "genericresources", "one", "a=b"}, "", ""},
 		{"a deletion", "", []string{"delete", "genericresources", "one", "--wait=false"}, "", "cannot be deleted"},
-		{"a dry run on the server", object(`{"location": "eastus", "properties": {"size": 1}}`, ""), append(apply, "--dry-run=server"), "", "it is create-only"},
+		{"a dry run on the server", object(`{"location": "eastus", "properties": {"size": 1}}`, ""),
+			append(apply, "--dry-run=server"), "", "it is create-only"},
 		{"the data say delete", "", patch(`{"delete": true}`), "", ""},
 		{"a deletion then", "", []string{"delete", "genericresources", "one", "--wait=false"}, "", ""},
 	} {

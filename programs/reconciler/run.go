@@ -97,27 +97,37 @@ rest is done; 2 wrong usage; 3 nothing could be done, or a round was interrupted
 
 // registerRounds adds the flags that only run has.
 func (f *runFlags) registerRounds(flags *pflag.FlagSet) {
-	flags.DurationVar(&f.Every, "every", 0, "pause between two rounds, such as 15m, to which up to a tenth is added (default: one round)")
-	flags.BoolVar(&f.Approve.Adopt, "adopt", false, "put the mark of the integration on things of the data that exist without one, and do nothing else")
-	flags.StringArrayVar(&f.Approve.Deletions, "confirm-deletions", nil, "`digest` of deletions that the gate refused and that are allowed for this run (repeatable)")
-	flags.BoolVar(&f.finished, "finished", false, "list the entries of the data that are done with and can be removed, and nothing else")
+	flags.DurationVar(&f.Every, "every", 0, "pause between two rounds, such as 15m, to which up to a tenth is added "+
+		"(default: one round)")
+	flags.BoolVar(&f.Approve.Adopt, "adopt", false, "put the mark of the integration on things of the data that exist "+
+		"without one, and do nothing else")
+	flags.StringArrayVar(&f.Approve.Deletions, "confirm-deletions", nil,
+		"`digest` of deletions that the gate refused and that are allowed for this run (repeatable)")
+	flags.BoolVar(&f.finished, "finished", false, "list the entries of the data that are done with and can be removed, "+
+		"and nothing else")
 	flags.StringVar(&f.metrics, "metrics", "", "address to serve /metrics and /healthz at, such as :9090 (default: none)")
 }
 
 // register adds the flags that all commands have which run a native integration.
 func (f *runFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.bundle, "bundle", "", "the data that are to become true: a bundle file, git:REV, dir:PATH, s3://BUCKET/KEY, or http(s)://SERVER/graphql for the newest bundle of a running qontract-server (required)")
-	flags.StringVar(&f.config, "config", "", "settings: a file, base:PATH of --bundle git:REV, or git:REV[@DIR]:PATH (default prcheck.yaml, if it exists)")
-	flags.StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what was made and has the leases (default: nothing is remembered)")
+	flags.StringVar(&f.bundle, "bundle", "", "the data that are to become true: a bundle file, git:REV, dir:PATH, "+
+		"s3://BUCKET/KEY, or http(s)://SERVER/graphql for the newest bundle of a running qontract-server (required)")
+	flags.StringVar(&f.config, "config", "", "settings: a file, base:PATH of --bundle git:REV, or git:REV[@DIR]:PATH "+
+		"(default prcheck.yaml, if it exists)")
+	flags.StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what was made and has the "+
+		"leases (default: nothing is remembered)")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "write nothing, and say what would be done (the default)")
 	flags.BoolVar(&f.noDryRun, "no-dry-run", false, "write")
 	flags.StringVar(&f.Shard, "shard", "", "key of the shard to work on (default: all shards)")
 	flags.Var(&f.Static, "static", "static shard to work on, such as 1/3 for the first of three (default: everything)")
-	flags.BoolVar(&f.AllowOlder, "allow-older", false, "allow a bundle that is older than that of the last run, for this run")
+	flags.BoolVar(&f.AllowOlder, "allow-older", false, "allow a bundle that is older than that of the last run, for "+
+		"this run")
 	flags.Var(&f.form, "format", "format of the report: text, or json (one line for each round)")
-	flags.StringVar(&f.journal, "journal", "", "file to which each step is appended as a line of JSON when it ends (default: none)")
+	flags.StringVar(&f.journal, "journal", "", "file to which each step is appended as a line of JSON when it ends "+
+		"(default: none)")
 	flags.DurationVar(&f.Timeout, "timeout", time.Hour, "longest time of a round")
-	flags.DurationVar(&f.Wait, "wait", 2*time.Minute, "how long a round waits for another run of the same integration and shard")
+	flags.DurationVar(&f.Wait, "wait", 2*time.Minute, "how long a round waits for another run of the same integration "+
+		"and shard")
 	flags.IntVar(&f.Workers, "jobs", 8, "how many things are read or written at once")
 	flags.BoolVar(&f.noCache, "no-cache", false, "do not cache the bundle of a checkout")
 }
@@ -143,7 +153,8 @@ func (f *runFlags) run(ctx context.Context, env cli.Env, natives []integration.N
 }
 
 // input returns what rounds work with, as the flags say.
-func (f *runFlags) input(ctx context.Context, env cli.Env, natives []integration.Native, name string) (rounds.Input, error) {
+func (f *runFlags) input(ctx context.Context, env cli.Env, natives []integration.Native,
+	name string) (rounds.Input, error) {
 	rules, err := source.OpenSettings(ctx, f.config, f.bundle)
 	if err != nil {
 		return rounds.Input{}, err
@@ -217,7 +228,9 @@ func (f *runFlags) rounds(ctx context.Context, env cli.Env, in rounds.Input) err
 			return fmt.Errorf("writing the report: %w", err)
 		}
 		if f.finished && r.Outcome == rounds.Failed {
-			_, _ = fmt.Fprintln(env.Stderr, "reconciler: the run has errors, so the list may not be whole: leave out --finished to see them") // only a note
+			// only a note
+			_, _ = fmt.Fprintln(env.Stderr, "reconciler: the run has errors, so the list may not be whole: leave out "+
+				"--finished to see them")
 		}
 		return nil
 	})

@@ -73,20 +73,29 @@ ValidatingWebhookConfiguration, and serves nothing.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.bundle, "bundle", "", "bundle with the APIs and their specifications: a file, git:REV[@DIR], dir:PATH or s3://BUCKET/KEY (required)")
-	flags.StringVar(&f.config, "config", "", "settings file, which says where the parts of a checkout are (default prcheck.yaml if it exists)")
+	flags.StringVar(&f.bundle, "bundle", "", "bundle with the APIs and their specifications: a file, git:REV[@DIR], "+
+		"dir:PATH or s3://BUCKET/KEY (required)")
+	flags.StringVar(&f.config, "config", "", "settings file, which says where the parts of a checkout are (default "+
+		"prcheck.yaml if it exists)")
 	flags.StringVar(&f.api, "api", "", "name of the API whose types count (default: all)")
 	flags.StringVar(&f.listen, "listen", ":8443", "address to listen at")
-	flags.StringVar(&f.certificate, "tls-cert", "", "file of the certificate, in PEM; read again when it changes (required)")
+	flags.StringVar(&f.certificate, "tls-cert", "", "file of the certificate, in PEM; read again when it changes "+
+		"(required)")
 	flags.StringVar(&f.key, "tls-key", "", "file of its key (required)")
-	flags.Var(&f.inferred, "inferred", "what to do with a change of a property that is probably create-only: refuse or warn")
-	flags.BoolVar(&f.protect, "protect-deletes", false, `refuse to delete an object that is managed and has no "delete: true"`)
+	flags.Var(&f.inferred, "inferred", "what to do with a change of a property that is probably create-only: refuse "+
+		"or warn")
+	flags.BoolVar(&f.protect, "protect-deletes", false,
+		`refuse to delete an object that is managed and has no "delete: true"`)
 	flags.DurationVar(&f.every, "reload", time.Minute, "interval at which the bundle is read again; 0 never")
 	flags.BoolVar(&f.print, "print-configuration", false, "write the configuration for the API server, and serve nothing")
-	flags.StringVar(&f.configuration.Service, "service", "", "service in front of the webhook, NAMESPACE/NAME, for --print-configuration")
-	flags.StringVar(&f.configuration.URL, "url", "", "https address of the webhook if it has no service, for --print-configuration")
-	flags.StringVar(&f.ca, "ca", "", "file with the certificates that the API server is to trust, for --print-configuration")
-	flags.Var(&f.failure, "failure-policy", "what the API server does when the webhook does not answer: Fail or Ignore, for --print-configuration")
+	flags.StringVar(&f.configuration.Service, "service", "",
+		"service in front of the webhook, NAMESPACE/NAME, for --print-configuration")
+	flags.StringVar(&f.configuration.URL, "url", "",
+		"https address of the webhook if it has no service, for --print-configuration")
+	flags.StringVar(&f.ca, "ca", "", "file with the certificates that the API server is to trust, for "+
+		"--print-configuration")
+	flags.Var(&f.failure, "failure-policy", "what the API server does when the webhook does not answer: Fail or Ignore, "+
+		"for --print-configuration")
 	return cmd
 }
 
@@ -106,7 +115,8 @@ func (f *webhookFlags) printConfiguration(env cli.Env) error {
 }
 
 func (f *webhookFlags) serve(ctx context.Context, env cli.Env) error {
-	for _, one := range []struct{ flag, value string }{{"--bundle", f.bundle}, {"--tls-cert", f.certificate}, {"--tls-key", f.key}} {
+	for _, one := range []struct{ flag, value string }{{"--bundle", f.bundle}, {"--tls-cert", f.certificate},
+		{"--tls-key", f.key}} {
 		if one.value == "" {
 			return cli.Usage(errors.New(one.flag + " is required"))
 		}
@@ -121,7 +131,8 @@ func (f *webhookFlags) serve(ctx context.Context, env cli.Env) error {
 	if err != nil {
 		return err
 	}
-	h := admission.NewHandler(known, admission.Options{WarnInferred: f.inferred.String() == "warn", ProtectDeletes: f.protect})
+	h := admission.NewHandler(known, admission.Options{WarnInferred: f.inferred.String() == "warn",
+		ProtectDeletes: f.protect})
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", f.listen)
 	if err != nil {

@@ -37,7 +37,8 @@ func serverFiles(t *testing.T, dir string) (cert, key string, client *http.Clien
 	writePEM(t, key, "PRIVATE KEY", secret)
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
-	return cert, key, &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
+	return cert, key,
+		&http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
 }
 
 // The whole command: the specifications come from a bundle, a wrong object is refused with its

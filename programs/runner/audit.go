@@ -43,7 +43,8 @@ func (f *auditFlags) check() error {
 
 // add audits a sample of what a plan leaves out, and adds the outcome to the results. Whatever
 // goes wrong is a warning in the results.
-func (f *auditFlags) add(ctx context.Context, notes io.Writer, in runner.Input, opts runner.Options, results *plan.Results, input func() (planner.Input, error)) {
+func (f *auditFlags) add(ctx context.Context, notes io.Writer, in runner.Input, opts runner.Options,
+	results *plan.Results, input func() (planner.Input, error)) {
 	if f.rate == 0 || ctx.Err() != nil {
 		return
 	}
@@ -54,7 +55,8 @@ func (f *auditFlags) add(ctx context.Context, notes io.Writer, in runner.Input, 
 	results.Audit = audit
 }
 
-func (f *auditFlags) audit(ctx context.Context, notes io.Writer, in runner.Input, opts runner.Options, input func() (planner.Input, error)) (*plan.Audit, error) {
+func (f *auditFlags) audit(ctx context.Context, notes io.Writer, in runner.Input, opts runner.Options,
+	input func() (planner.Input, error)) (*plan.Audit, error) {
 	of, err := input()
 	if err != nil {
 		return nil, err
@@ -63,7 +65,9 @@ func (f *auditFlags) audit(ctx context.Context, notes io.Writer, in runner.Input
 	if err != nil {
 		return nil, err
 	}
-	_, _ = fmt.Fprintf(notes, "runner: auditing %s of %d units that the plan leaves out, for at most %s\n", f.rate.String(), len(skipped), f.budget) // only a message
+	// only a message
+	_, _ = fmt.Fprintf(notes, "runner: auditing %s of %d units that the plan leaves out, for at most %s\n",
+		f.rate.String(), len(skipped), f.budget)
 	return runner.Audit(ctx, in, opts, runner.AuditOptions{
 		Skipped: skipped, Rate: float64(f.rate), Seed: f.seed, Budget: f.budget,
 		Remedy: func(ctx context.Context, unit plan.Skipped, observed plan.Observed) string {

@@ -48,7 +48,9 @@ func fromCheckout(ctx context.Context, env cli.Env, in change.Inputs, dir string
 		in.Base, in.BaseName = source.RevisionOf(local.Repository, base), "git:"+base
 		compared = fmt.Sprintf("%s at %s", target, git.Short(base))
 		if in.Config == usual && local.Repository.Differs(ctx, base, settings.FileName) {
-			_, _ = fmt.Fprintf(env.Stderr, "runner: %s differs from the one of %s, which a pipeline uses\n", settings.FileName, git.Short(base)) // only a note
+			// only a note
+			_, _ = fmt.Fprintf(env.Stderr, "runner: %s differs from the one of %s, which a pipeline uses\n", settings.FileName,
+				git.Short(base))
 		}
 	}
 	if in.Head != "" {
@@ -83,13 +85,15 @@ func sayComparison(env cli.Env, base string, local source.LocalChange, head sour
 	} else if n > 1 {
 		edited = fmt.Sprintf("%d files edited", n)
 	}
-	_, _ = fmt.Fprintf(env.Stderr, "runner: comparing %s with your working tree on %s, %s\n", base, from, edited) // only notes
+	// only notes
+	_, _ = fmt.Fprintf(env.Stderr, "runner: comparing %s with your working tree on %s, %s\n", base, from, edited)
 	for i, name := range head.Hidden {
 		if i == maxHidden {
 			_, _ = fmt.Fprintf(env.Stderr, "runner: and %d more hidden edits\n", len(head.Hidden)-maxHidden)
 			return
 		}
-		_, _ = fmt.Fprintf(env.Stderr, "runner: git hides the edit of %q (assume-unchanged or skip-worktree); here it counts\n", name)
+		_, _ = fmt.Fprintf(env.Stderr, "runner: git hides the edit of %q (assume-unchanged or skip-worktree); here it "+
+			"counts\n", name)
 	}
 }
 
@@ -106,6 +110,8 @@ func baseTrouble(ctx context.Context, env cli.Env, in change.Inputs, err error) 
 	if _, trouble := open.Bundle(ctx, in.Base, nil); trouble == nil {
 		return err
 	}
-	return errors.Join(err, cli.Invalid(fmt.Errorf("the mistake is in the base, %s, and not in the change: compare with another revision, --base git:REV, or with a bundle file",
-		git.Short(strings.TrimPrefix(in.BaseName, "git:")))))
+	return errors.Join(err,
+		cli.Invalid(fmt.Errorf("the mistake is in the base, %s, and not in the change: compare with another revision, "+
+			"--base git:REV, or with a bundle file",
+			git.Short(strings.TrimPrefix(in.BaseName, "git:")))))
 }

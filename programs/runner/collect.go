@@ -49,7 +49,8 @@ func collect(ctx context.Context, env cli.Env, dir string) error {
 	}
 	jobs, trouble := ci.CollectArtifacts(ctx, at, dir)
 	for _, job := range jobs {
-		_, _ = fmt.Fprintf(env.Stderr, "runner: %q (%s) left %s\n", job.Job, job.Status, cmp.Or(job.Folder, "nothing")) // only a note
+		// only a note
+		_, _ = fmt.Fprintf(env.Stderr, "runner: %q (%s) left %s\n", job.Job, job.Status, cmp.Or(job.Folder, "nothing"))
 		for _, name := range job.Files {
 			if !parts.IsFile(name) {
 				continue

@@ -62,26 +62,34 @@ not be posted.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return comment(cmd.Context(), env, f) },
 	}
 	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required without --unplanned)")
-	cmd.Flags().StringArrayVar(&f.parts, "results", nil, "results of the plan or of a part of it, or a folder with files results*.json (required with --plan, repeatable)")
-	cmd.Flags().StringVar(&f.unplanned, "unplanned", "", "file with the stderr of planner, which could not make a plan; it may be missing, for example if the job was killed")
-	cmd.Flags().StringVar(&f.report, "report", "", "path of an HTML report among this job's artifacts, relative to the checkout; the note links to it")
+	cmd.Flags().StringArrayVar(&f.parts, "results", nil,
+		"results of the plan or of a part of it, or a folder with files results*.json (required with --plan, repeatable)")
+	cmd.Flags().StringVar(&f.unplanned, "unplanned", "", "file with the stderr of planner, which could not make a plan; "+
+		"it may be missing, for example if the job was killed")
+	cmd.Flags().StringVar(&f.report, "report", "", "path of an HTML report among this job's artifacts, relative to the "+
+		"checkout; the note links to it")
 	cmd.Flags().StringVar(&f.tool, "tool", "prcheck", "name of the note and the statuses; each name has a note of its own")
-	cmd.Flags().Var(&f.status, "status", "commit statuses to set: overall, integrations (overall, and one for each integration) or none")
+	cmd.Flags().Var(&f.status, "status", "commit statuses to set: overall, integrations (overall, and one for each "+
+		"integration) or none")
 	cmd.Flags().StringVar(&f.out, "out", "prcheck-note.md", "file for the summary")
-	cmd.Flags().DurationVar(&f.settle, "settle", ci.DefaultSettle, "how long to wait, after the note was written, before checking that no older pipeline has overwritten it; a shorter time is less safe")
+	cmd.Flags().DurationVar(&f.settle, "settle", ci.DefaultSettle,
+		"how long to wait, after the note was written, before checking that no older pipeline has overwritten it; a "+
+			"shorter time is less safe")
 	return cmd
 }
 
 func (f commentFlags) check() error {
 	switch {
 	case !names.IsTool(f.tool):
-		return cli.Usage(errors.New("--tool must be of lower-case letters, digits and single hyphens between them, at most 40"))
+		return cli.Usage(errors.New("--tool must be of lower-case letters, digits and single hyphens between them, at " +
+			"most 40"))
 	case f.out == "":
 		return cli.Usage(errors.New("--out must name a file"))
 	case f.unplanned != "" && (f.plan != "" || len(f.parts) > 0):
 		return cli.Usage(errors.New("--unplanned is for when there is no plan: leave out --plan and --results"))
 	case f.report != "" && !fs.ValidPath(f.report):
-		return cli.Usage(fmt.Errorf("--report must be a path inside the checkout, such as prcheck/report.html, not %q", f.report))
+		return cli.Usage(fmt.Errorf("--report must be a path inside the checkout, such as prcheck/report.html, not %q",
+			f.report))
 	case f.settle < 0:
 		return cli.Usage(errors.New("--settle must not be negative"))
 	}
@@ -92,7 +100,8 @@ func comment(ctx context.Context, env cli.Env, f commentFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	err := change.CheckPaths(ctx, env, change.Paths{Read: append([]string{f.plan, f.unplanned, f.report}, f.parts...), Files: []string{f.out}})
+	err := change.CheckPaths(ctx, env, change.Paths{Read: append([]string{f.plan, f.unplanned, f.report}, f.parts...),
+		Files: []string{f.out}})
 	if err != nil {
 		return err
 	}
@@ -124,8 +133,10 @@ func comment(ctx context.Context, env cli.Env, f commentFlags) error {
 
 // posting reads what is to be posted. It also returns the error for the verdict of the
 // check, nil if the check passed.
-func (f commentFlags) posting(ctx context.Context, at ci.Environment, env cli.Env) (out ci.Posting, verdict, err error) {
-	n := note.Note{Tool: f.tool, Serial: at.Generation, Commit: at.Commit.SHA, Links: note.Links{Pipeline: at.PipelineURL, Report: f.reportURL(at, env)}}
+func (f commentFlags) posting(ctx context.Context, at ci.Environment,
+	env cli.Env) (out ci.Posting, verdict, err error) {
+	n := note.Note{Tool: f.tool, Serial: at.Generation, Commit: at.Commit.SHA,
+		Links: note.Links{Pipeline: at.PipelineURL, Report: f.reportURL(at, env)}}
 	out = ci.Posting{Environment: at, Settle: f.settle, WithStatuses: f.status.String() != statusNone}
 	if f.unplanned != "" {
 		words, err := ci.ReadLastWords(f.unplanned)
@@ -147,7 +158,8 @@ func (f commentFlags) posting(ctx context.Context, at ci.Environment, env cli.En
 	effects := report.New(p, results).Effects
 	labels := checkLabels(ctx, at, effects)
 	n.Labels = labels.forNote()
-	out.Note, out.Overall = n, ci.OverallStatus(f.tool, results).WithLabels(labels.missing, labels.trouble).WithEffects(effects)
+	out.Note, out.Overall = n, ci.OverallStatus(f.tool, results).WithLabels(labels.missing,
+		labels.trouble).WithEffects(effects)
 	if f.status.String() == statusIntegrations {
 		out.Each = ci.IntegrationStatuses(f.tool, p, results)
 	}
@@ -204,7 +216,9 @@ func (f commentFlags) post(ctx context.Context, env cli.Env, p ci.Posting) (stri
 	if err != nil {
 		return "", interruptedOr(ctx, errors.Join(statusErr, fmt.Errorf("%w; the summary is in %s", err, f.out)))
 	}
-	_, _ = fmt.Fprintf(env.Stderr, "runner: note %d of merge request !%d: %s\n", out.ID, p.Environment.MergeRequest.IID, out.Change) // only a note
+	// only a note
+	_, _ = fmt.Fprintf(env.Stderr, "runner: note %d of merge request !%d: %s\n", out.ID, p.Environment.MergeRequest.IID,
+		out.Change)
 	if out.Change == ci.Superseded {
 		return "", statusErr
 	}

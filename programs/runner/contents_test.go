@@ -21,7 +21,8 @@ func TestContentsHideSecrets(t *testing.T) {
 		if password != nil {
 			properties["password"] = password
 		}
-		return cloudtest.Object{"type": cloudtest.Store, "name": "x", "parent": cloudtest.Group, "body": cloudtest.Object{"location": "west", "properties": properties}}
+		return cloudtest.Object{"type": cloudtest.Store, "name": "x", "parent": cloudtest.Group,
+			"body": cloudtest.Object{"location": "west", "properties": properties}}
 	}
 	for name, c := range map[string]struct {
 		base, head cloudtest.Object
@@ -58,7 +59,8 @@ func TestContentsHideSecrets(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", name, text, c.want)
 		}
 		for _, broken := range []integration.DryRunner{hiding{err: errors.New("no")}, hiding{}} {
-			if got, err := change.Contents(t.Context(), []integration.DryRunner{broken}, sides[0], sides[1]); err == nil || got != nil || strings.Contains(err.Error(), "canary") {
+			if got, err := change.Contents(t.Context(), []integration.DryRunner{broken}, sides[0],
+				sides[1]); err == nil || got != nil || strings.Contains(err.Error(), "canary") {
 				t.Errorf("%s: what to hide is not known, got %v, %v", name, got, err)
 			}
 		}

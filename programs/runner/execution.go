@@ -23,7 +23,8 @@ type executionFlags struct {
 }
 
 // stateUsage is the help for the flag --state.
-const stateUsage = "folder, or s3://BUCKET/PREFIX, that remembers the queries and inputs of tasks that passed, how long tasks took, and which are flaky (default: nothing is remembered)"
+const stateUsage = "folder, or s3://BUCKET/PREFIX, that remembers the queries and inputs of tasks that passed, how " +
+	"long tasks took, and which are flaky (default: nothing is remembered)"
 
 // register adds the flags to a command.
 func (f *executionFlags) register(cmd *cobra.Command) {
@@ -34,7 +35,8 @@ func (f *executionFlags) register(cmd *cobra.Command) {
 	flags.Var(&f.memory, "memory", `how much memory the running tasks may need together, according to exec.memory in the
 settings: an amount such as 8GiB, or auto for nine tenths of the memory that this
 machine has available (default: no limit)`)
-	flags.BoolVar(&f.failFast, "fail-fast", false, "start no more tasks after the first failure that is not the same on base (default: run all tasks)")
+	flags.BoolVar(&f.failFast, "fail-fast", false, "start no more tasks after the first failure that is not the same on "+
+		"base (default: run all tasks)")
 	flags.Var(&f.progress, "progress", `how to show on stderr which tasks run: terminal (a bar, and a line for each running
 task, redrawn), plain (a line for each task that ended, every 30 seconds a line
 that names the running tasks, and sections in GitLab), none, or auto: terminal if
@@ -44,8 +46,9 @@ stderr is a terminal and CI is not set, else plain`)
 // options returns the options for a run.
 func (f executionFlags) options(env cli.Env) runner.Options {
 	return runner.Options{
-		Jobs: f.jobs, Logs: f.logs, NoBaseline: f.noBaseline, FailFast: f.failFast, MemoryLimit: f.memory.Bytes(os.DirFS("/")),
-		Temp:     f.temp,
-		Progress: progress.Display{Out: env.Stderr, Mode: f.progress, Getenv: env.Getenv}, Notes: env.Stderr,
+		Jobs: f.jobs, Logs: f.logs, NoBaseline: f.noBaseline, FailFast: f.failFast,
+		MemoryLimit: f.memory.Bytes(os.DirFS("/")),
+		Temp:        f.temp,
+		Progress:    progress.Display{Out: env.Stderr, Mode: f.progress, Getenv: env.Getenv}, Notes: env.Stderr,
 	}
 }

@@ -25,8 +25,10 @@ type ciFiles struct{ junit, codequality, metrics, terraform string }
 // register adds the flags to a command.
 func (f *ciFiles) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.junit, "junit", "", "file for an additional JUnit report")
-	cmd.Flags().StringVar(&f.codequality, "codequality", "", "file for a Code Quality report for GitLab, which shows failures at the changed lines that made their tasks run")
-	cmd.Flags().StringVar(&f.terraform, "terraform", "", "file for a Terraform report for GitLab, which shows how many effects create, update and delete something")
+	cmd.Flags().StringVar(&f.codequality, "codequality", "",
+		"file for a Code Quality report for GitLab, which shows failures at the changed lines that made their tasks run")
+	cmd.Flags().StringVar(&f.terraform, "terraform", "", "file for a Terraform report for GitLab, which shows how many "+
+		"effects create, update and delete something")
 	cmd.Flags().StringVar(&f.metrics, "metrics", "", "file for the numbers of the report as OpenMetrics text")
 }
 
@@ -61,7 +63,8 @@ func (f ciFiles) write(ctx context.Context, env cli.Env, from fileInputs) error 
 	for _, file := range []struct {
 		name   string
 		render func(io.Writer, report.Input) error
-	}{{f.junit, report.JUnit}, {f.codequality, report.CodeQuality}, {f.metrics, report.Metrics}, {f.terraform, report.Terraform}} {
+	}{{f.junit, report.JUnit}, {f.codequality, report.CodeQuality}, {f.metrics, report.Metrics},
+		{f.terraform, report.Terraform}} {
 		if file.name != "" {
 			errs = append(errs, cli.WriteFile(file.name, func(w io.Writer) error { return file.render(w, found) }))
 		}
@@ -120,10 +123,13 @@ func (f fileInputs) locator(ctx context.Context, env cli.Env) (report.Locator, e
 	case err != nil && f.repo != "" || ctx.Err() != nil:
 		return nil, err
 	case err == nil && f.head == nil:
-		_, _ = fmt.Fprintln(env.Stderr, "runner: the bundles of the plan were not found, so findings in lists may be shown at the wrong item: name the bundles with --base and --head") // only a note
+		// only a note
+		_, _ = fmt.Fprintln(env.Stderr, "runner: the bundles of the plan were not found, so findings in lists may be shown "+
+			"at the wrong item: name the bundles with --base and --head")
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(env.Stderr, "runner: findings are shown at the first line of their files: %v\n", err) // only a note
+		// only a note
+		_, _ = fmt.Fprintf(env.Stderr, "runner: findings are shown at the first line of their files: %v\n", err)
 	}
 	return lines.New(lines.Files{Checkout: f.open.Settings.Checkout(), Read: texts.Read}, f.base, f.head), nil
 }

@@ -49,7 +49,8 @@ func initialize(ctx context.Context, env cli.Env, repo string) error {
 		return err
 	}
 	if after.Kind == setup.Unknown {
-		return cli.Invalid(errors.New("nothing is written, since the datafiles cannot be read: do what is missing, and run init again"))
+		return cli.Invalid(errors.New("nothing is written, since the datafiles cannot be read: do what is missing, and run " +
+			"init again"))
 	}
 	return nil
 }

@@ -41,7 +41,8 @@ func checkLabelsHere(ctx context.Context, env cli.Env, e report.AllEffects) labe
 // verdict says on stderr which labels are missing. It returns the error for the exit code.
 func (c labelCheck) verdict(env cli.Env) error {
 	for _, l := range c.missing {
-		_, _ = fmt.Fprintf(env.Stderr, "runner: the merge request %s; add the label and run this job again\n", l) // the exit code says it, too
+		// the exit code says it, too
+		_, _ = fmt.Fprintf(env.Stderr, "runner: the merge request %s; add the label and run this job again\n", l)
 	}
 	if c.trouble == nil && len(c.missing) > 0 {
 		return cli.ErrFailed

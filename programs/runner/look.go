@@ -18,7 +18,8 @@ func newLook() look { return look{color: cli.Colors()} }
 // register adds the flags to a command.
 func (l *look) register(cmd *cobra.Command) {
 	cmd.Flags().Var(&l.color, "color", cli.ColorUsage)
-	cmd.Flags().BoolVarP(&l.verbose, "verbose", "v", false, "text also lists skipped integrations with their reasons, and all effects")
+	cmd.Flags().BoolVarP(&l.verbose, "verbose", "v", false,
+		"text also lists skipped integrations with their reasons, and all effects")
 }
 
 // style returns the style of a report on stdout.

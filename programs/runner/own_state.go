@@ -61,15 +61,22 @@ func earlier(p *plan.Plan) string {
 	var parts []string
 	switch n := p.Reused(); {
 	case n == 1:
-		parts = append(parts, fmt.Sprintf("1 task passed within the last %.0f minutes with the same inputs and is not run again (--no-reuse runs it)", change.OwnReuse.Minutes()))
+		parts = append(parts,
+			fmt.Sprintf("1 task passed within the last %.0f minutes with the same inputs and is not run again (--no-reuse "+
+				"runs it)", change.OwnReuse.Minutes()))
 	case n > 1:
-		parts = append(parts, fmt.Sprintf("%d tasks passed within the last %.0f minutes with the same inputs and are not run again (--no-reuse runs them)", n, change.OwnReuse.Minutes()))
+		parts = append(parts,
+			fmt.Sprintf("%d tasks passed within the last %.0f minutes with the same inputs and are not run again (--no-reuse "+
+				"runs them)", n, change.OwnReuse.Minutes()))
 	}
 	switch {
 	case proven == 1:
-		parts = append(parts, "1 integration is left out, or a part of it, by what it asked when it last passed here (--state none runs it)")
+		parts = append(parts, "1 integration is left out, or a part of it, by what it asked when it last passed here "+
+			"(--state none runs it)")
 	case proven > 1:
-		parts = append(parts, fmt.Sprintf("%d integrations are left out, or parts of them, by what they asked when they last passed here (--state none runs them)", proven))
+		parts = append(parts,
+			fmt.Sprintf("%d integrations are left out, or parts of them, by what they asked when they last passed here "+
+				"(--state none runs them)", proven))
 	}
 	if len(parts) == 0 {
 		return ""

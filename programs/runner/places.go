@@ -14,7 +14,8 @@ import (
 )
 
 // baseDirUsage is the help for the flag --base-dir.
-const baseDirUsage = "folder with base's files, in which tasks on base start, if base is a bundle file (default: the files of base's revision)"
+const baseDirUsage = "folder with base's files, in which tasks on base start, if base is a bundle file (default: the " +
+	"files of base's revision)"
 
 // keeperIn returns the keeper of the files of both sides: in the cache, or if that cannot be written, in a
 // folder that is removed when the command ends.
@@ -39,7 +40,8 @@ func canWrite(folder string) bool {
 }
 
 // placesOf returns the places in which the tasks of a change start.
-func placesOf(ctx context.Context, env cli.Env, w change.Worlds, s source.OpenedSettings, keeper world.Keeper) (*place.Places, error) {
+func placesOf(ctx context.Context, env cli.Env, w change.Worlds, s source.OpenedSettings,
+	keeper world.Keeper) (*place.Places, error) {
 	inJob := change.InJob(env.Getenv)
 	p := &place.Places{
 		Folder: s.Folder(), Base: place.Side(w.Base), Head: place.Side(w.Head), Others: w.Others, OfJob: inJob,

@@ -23,7 +23,9 @@ func (f *planFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required)")
 	cmd.Flags().StringVar(&f.base, "base", "", "bundle before the change, if it is not where the plan says")
 	cmd.Flags().StringVar(&f.head, "head", "", "bundle with the change, if it is not where the plan says")
-	cmd.Flags().StringVar(&f.config, "config", "", "settings the plan was made with: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or of the plan's base)")
+	cmd.Flags().StringVar(&f.config, "config", "",
+		"settings the plan was made with: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or of the "+
+			"plan's base)")
 }
 
 // rules reads the settings of the plan.
@@ -40,7 +42,8 @@ func (f planFlags) rules(ctx context.Context, env cli.Env, p *plan.Plan) (source
 
 // bundle opens the bundle of one side. An error means that it cannot be read, or that it
 // is not the bundle that the plan was made from.
-func (f planFlags) bundle(ctx context.Context, open source.Opener, flag string, side plan.Side, like *bundle.Bundle) (*bundle.Bundle, error) {
+func (f planFlags) bundle(ctx context.Context, open source.Opener, flag string, side plan.Side,
+	like *bundle.Bundle) (*bundle.Bundle, error) {
 	name := f.reference(flag, side)
 	b, err := open.Bundle(ctx, name, like)
 	if err != nil {

@@ -32,8 +32,12 @@ type precheckFlags struct {
 	isStateGiven             bool
 }
 
+const precheckBaseUsage = "the data before the change: a bundle file, git:REV, dir:PATH or s3://BUCKET/KEY (default: " +
+	"the commit where HEAD left the branch that it will be merged into)"
+
 func precheckCommand(env cli.Env, natives []integration.DryRunner) *cobra.Command {
-	f := precheckFlags{in: change.Inputs{Natives: natives}, form: formats(), look: newLook(), validate: change.Validation()}
+	f := precheckFlags{in: change.Inputs{Natives: natives}, form: formats(), look: newLook(),
+		validate: change.Validation()}
 	cmd := &cobra.Command{
 		Use:   "precheck [flags]",
 		Short: "Plan, run and report in one command",
@@ -68,13 +72,17 @@ code is 3.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&f.in.Base, "base", "", "the data before the change: a bundle file, git:REV, dir:PATH or s3://BUCKET/KEY (default: the commit where HEAD left the branch that it will be merged into)")
-	cmd.Flags().StringVar(&f.in.Head, "head", "", "the data with the change, as for --base (default: the working tree with all uncommitted changes)")
+	cmd.Flags().StringVar(&f.in.Base, "base", "", precheckBaseUsage)
+	cmd.Flags().StringVar(&f.in.Head, "head", "", "the data with the change, as for --base (default: the working tree "+
+		"with all uncommitted changes)")
 	cmd.Flags().StringVar(&f.in.BaseDir, "base-dir", "", baseDirUsage)
 	cmd.Flags().StringVar(&f.repo, "repo", "", "folder of the checkout (default: the current one)")
-	cmd.Flags().StringVar(&f.in.Config, "config", "", "settings: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or in the checkout, if it exists)")
-	cmd.Flags().Var(&f.validate, "validate", "how much of head is checked for mistakes before anything runs; auto means changed in a checkout, and none for bundle files")
-	cmd.Flags().BoolVar(&f.in.NoCache, "no-cache", false, "use no cache: neither for the bundles of checkouts nor for the state of this one")
+	cmd.Flags().StringVar(&f.in.Config, "config", "",
+		"settings: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or in the checkout, if it exists)")
+	cmd.Flags().Var(&f.validate, "validate", "how much of head is checked for mistakes before anything runs; auto means "+
+		"changed in a checkout, and none for bundle files")
+	cmd.Flags().BoolVar(&f.in.NoCache, "no-cache", false,
+		"use no cache: neither for the bundles of checkouts nor for the state of this one")
 	cmd.Flags().StringVar(&f.in.State, "state", "", precheckStateUsage)
 	cmd.Flags().BoolVar(&f.in.NoReuse, "no-reuse", false, "also run tasks that passed before with the same inputs")
 	cmd.Flags().StringVar(&f.planOut, "plan", "", "file for the plan (default: not kept)")
@@ -134,7 +142,8 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 		trouble = errors.Join(trouble, writeResults(env.Stdout, f.out, results))
 	}
 	open.Settings = opened.Settings
-	at := fileInputs{natives: f.in.Natives, open: open, headRef: f.in.Head, base: opened.Base, head: opened.Head, plan: p, results: results, report: report.New(p, results)}
+	at := fileInputs{natives: f.in.Natives, open: open, headRef: f.in.Head, base: opened.Base, head: opened.Head, plan: p,
+		results: results, report: report.New(p, results)}
 	return errors.Join(trouble, f.write(ctx, env, first, at))
 }
 
@@ -146,7 +155,8 @@ func (f precheckFlags) write(ctx context.Context, env cli.Env, first string, at 
 	done := context.WithoutCancel(ctx) // also after ctrl-C
 	at.locateFindings(done)
 	if f.html != "" {
-		trouble = at.writeHTML(done, env, f.html, report.Page{Plan: at.plan, Report: at.report, Log: logLinks(env, f.html, nil, at.results)})
+		trouble = at.writeHTML(done, env, f.html, report.Page{Plan: at.plan, Report: at.report,
+			Log: logLinks(env, f.html, nil, at.results)})
 	}
 	trouble = errors.Join(trouble, f.ci.write(done, env, at))
 	if _, err := io.WriteString(env.Stdout, first); err != nil {
@@ -157,14 +167,16 @@ func (f precheckFlags) write(ctx context.Context, env cli.Env, first string, at 
 
 // runAndAudit runs a plan, and audits what it leaves out if the user asked for it. The results
 // are nil if nothing was run.
-func (f *precheckFlags) runAndAudit(ctx context.Context, env cli.Env, opened *change.Change, p *plan.Plan) (results *plan.Results, trouble error) {
+func (f *precheckFlags) runAndAudit(ctx context.Context, env cli.Env, opened *change.Change,
+	p *plan.Plan) (results *plan.Results, trouble error) {
 	places, err := placesOf(ctx, env, opened.Worlds, opened.Source(), f.in.Worlds)
 	if err != nil {
 		return nil, err
 	}
 	in := runner.Input{
 		Plan: p, Base: opened.Base, Head: opened.Head, Settings: opened.Settings, Natives: f.in.Natives,
-		Places: places, Programs: opened.Programs(), BaseSettings: opened.BaseSettings(ctx), State: opened.State, StateSize: f.stateSize(), Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ,
+		Places: places, Programs: opened.Programs(), BaseSettings: opened.BaseSettings(ctx), State: opened.State,
+		StateSize: f.stateSize(), Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ,
 	}
 	defer func() { trouble = errors.Join(trouble, places.Close()) }()
 	results, trouble = runner.Run(ctx, in, f.options(env))

@@ -54,12 +54,14 @@ names. Without a checkout each failure is shown at line 1.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return reportPlan(cmd.Context(), env, f) },
 	}
 	f.register(cmd)
-	cmd.Flags().StringArrayVar(&f.parts, "results", nil, "results of the plan or of a part of it, or a folder with files results*.json (required, repeatable)")
+	cmd.Flags().StringArrayVar(&f.parts, "results", nil,
+		"results of the plan or of a part of it, or a folder with files results*.json (required, repeatable)")
 	cmd.Flags().Var(&f.form, "format", "format of the report: text, json or markdown")
 	f.look.register(cmd)
 	cmd.Flags().StringVar(&f.html, "html", "", "file for an additional report to open in a browser")
 	f.ci.register(cmd)
-	cmd.Flags().StringVar(&f.repo, "repo", "", "folder of the checkout in which lines are found, and from which prcheck.yaml is read if there is none here (default: where the plan says)")
+	cmd.Flags().StringVar(&f.repo, "repo", "", "folder of the checkout in which lines are found, and from which "+
+		"prcheck.yaml is read if there is none here (default: where the plan says)")
 	return cmd
 }
 
@@ -92,7 +94,8 @@ func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 }
 
 // writeFiles fills in the lines of findings, and writes the files beside the report.
-func (f reportFlags) writeFiles(ctx context.Context, env cli.Env, p *plan.Plan, results *plan.Results, rep *report.Report) error {
+func (f reportFlags) writeFiles(ctx context.Context, env cli.Env, p *plan.Plan, results *plan.Results,
+	rep *report.Report) error {
 	open := source.In(env)
 	needsPlaces := f.ci.needPlaces() && (hasFailures(results) || hasFindings(results))
 	needsBundles := f.html != "" || needsPlaces || hasFindings(results)
@@ -110,7 +113,8 @@ func (f reportFlags) writeFiles(ctx context.Context, env cli.Env, p *plan.Plan, 
 			return err
 		}
 	}
-	at := fileInputs{natives: f.natives, open: open, repo: f.repo, headRef: p.Head.Ref, plan: p, results: results, report: rep}
+	at := fileInputs{natives: f.natives, open: open, repo: f.repo, headRef: p.Head.Ref, plan: p, results: results,
+		report: rep}
 	if needsBundles {
 		var err error
 		if at.base, at.head, err = f.bundles(ctx, open, p); err != nil {
@@ -119,7 +123,8 @@ func (f reportFlags) writeFiles(ctx context.Context, env cli.Env, p *plan.Plan, 
 	}
 	at.locateFindings(ctx)
 	if f.html != "" {
-		if err := at.writeHTML(ctx, env, f.html, report.Page{Plan: p, Report: rep, Log: logLinks(env, f.html, f.parts, results)}); err != nil {
+		if err := at.writeHTML(ctx, env, f.html,
+			report.Page{Plan: p, Report: rep, Log: logLinks(env, f.html, f.parts, results)}); err != nil {
 			return err
 		}
 	}
@@ -139,7 +144,8 @@ func (f reportFlags) reach(ctx context.Context, env cli.Env, p *plan.Plan) error
 
 // bundles opens the bundles of the plan. If they cannot be opened and no flag names them,
 // it returns nil without an error.
-func (f reportFlags) bundles(ctx context.Context, open source.Opener, p *plan.Plan) (base, head *bundle.Bundle, err error) {
+func (f reportFlags) bundles(ctx context.Context, open source.Opener,
+	p *plan.Plan) (base, head *bundle.Bundle, err error) {
 	if base, err = f.bundle(ctx, open, f.base, inRepo(p.Base, f.repo), nil); err == nil {
 		head, err = f.bundle(ctx, open, f.head, inRepo(p.Head, f.repo), base)
 	}
@@ -151,7 +157,8 @@ func (f reportFlags) bundles(ctx context.Context, open source.Opener, p *plan.Pl
 
 // writeReport writes the report. It returns cli.ErrFailed if a check failed, or if the
 // merge request lacks a label that its effects need.
-func writeReport(ctx context.Context, env cli.Env, form string, l look, rep *report.Report, results *plan.Results) error {
+func writeReport(ctx context.Context, env cli.Env, form string, l look, rep *report.Report,
+	results *plan.Results) error {
 	if err := report.Write(env.Stdout, form, rep, l.style(env)); err != nil {
 		return err
 	}
@@ -176,7 +183,8 @@ func (f fileInputs) writeHTML(ctx context.Context, env cli.Env, name string, pag
 	if f.base != nil && f.head != nil {
 		var err error
 		if page.Contents, err = change.Contents(ctx, f.natives, f.base, f.head); err != nil {
-			_, _ = fmt.Fprintf(env.Stderr, "warning: %s shows no values of changed fields: %v\n", name, err) // the report is what counts
+			// the report is what counts
+			_, _ = fmt.Fprintf(env.Stderr, "warning: %s shows no values of changed fields: %v\n", name, err)
 		}
 	}
 	return cli.WriteFile(name, func(w io.Writer) error { return report.HTML(w, page) })

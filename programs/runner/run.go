@@ -76,7 +76,8 @@ when the results are written. It shows whether skips are right, and changes no v
 	cmd.Flags().StringVar(&f.state, "state", "", stateUsage)
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
 	cmd.Flags().StringVar(&f.baseDir, "base-dir", "", baseDirUsage)
-	cmd.Flags().Var(submit.PartFlag{Fraction: &f.part, Getenv: env.Getenv}, "partition", `part of the plan to run: 2/8 is the second of eight parts. index/8 takes the number
+	cmd.Flags().Var(submit.PartFlag{Fraction: &f.part, Getenv: env.Getenv}, "partition",
+		`part of the plan to run: 2/8 is the second of eight parts. index/8 takes the number
 from the variable JOB_COMPLETION_INDEX, which counts from 0, and index+3/8 adds 3 to
 it (default: the whole plan)`)
 	f.audit.register(cmd)
@@ -85,7 +86,8 @@ it (default: the whole plan)`)
 }
 
 func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) (err error) {
-	err = change.CheckPaths(ctx, env, change.Paths{Read: []string{f.plan}, Files: []string{f.out}, Folders: []string{f.logs}})
+	err = change.CheckPaths(ctx, env, change.Paths{Read: []string{f.plan}, Files: []string{f.out},
+		Folders: []string{f.logs}})
 	if err != nil {
 		return err
 	}
@@ -108,7 +110,8 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) (err e
 	}
 	f.audit.add(ctx, env.Stderr, in, opts, results, func() (planner.Input, error) {
 		w, open, _ := f.worlds(ctx, env, in.Plan, rules)
-		return change.Planned{Plan: in.Plan, Base: in.Base, Head: in.Head, Settings: rules, State: in.State, Own: f.own(env), Open: open, Worlds: w, Natives: f.natives}.Input(ctx)
+		return change.Planned{Plan: in.Plan, Base: in.Base, Head: in.Head, Settings: rules, State: in.State, Own: f.own(env),
+			Open: open, Worlds: w, Natives: f.natives}.Input(ctx)
 	})
 	trouble = errors.Join(trouble, f.write(ctx, env.Stdout, results))
 	return errors.Join(trouble, verdictError(results))
@@ -156,7 +159,8 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, rules
 }
 
 // worlds returns the files of both sides of a plan.
-func (f runFlags) worlds(ctx context.Context, env cli.Env, p *plan.Plan, rules source.OpenedSettings) (change.Worlds, source.Opener, world.Keeper) {
+func (f runFlags) worlds(ctx context.Context, env cli.Env, p *plan.Plan,
+	rules source.OpenedSettings) (change.Worlds, source.Opener, world.Keeper) {
 	open := change.Inputs{}.OpenerWith(env, rules)
 	keeper, own := keeperIn(open, f.temp), f.own(env)
 	w := change.OpenWorlds(ctx, open, own, keeper, f.reference(f.base, p.Base), f.reference(f.head, p.Head))
@@ -166,5 +170,6 @@ func (f runFlags) worlds(ctx context.Context, env cli.Env, p *plan.Plan, rules s
 
 // own names what the command writes.
 func (f runFlags) own(env cli.Env) source.Own {
-	return source.Own{Files: []string{f.plan, f.out, f.base, f.head}, State: f.state, Cache: source.CacheFolder(env.Getenv)}
+	return source.Own{Files: []string{f.plan, f.out, f.base, f.head}, State: f.state,
+		Cache: source.CacheFolder(env.Getenv)}
 }

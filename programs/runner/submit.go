@@ -60,24 +60,30 @@ of the Job goes to stdout, or a List of several Jobs, and nothing else happens.`
 	}
 	flags, job := cmd.Flags(), &f.job
 	f.register(cmd)
-	flags.BoolVar(&f.kubernetes, "kubernetes", false, "run the plan on Kubernetes (required; nothing else is supported yet)")
+	flags.BoolVar(&f.kubernetes, "kubernetes", false,
+		"run the plan on Kubernetes (required; nothing else is supported yet)")
 	flags.StringVar(&f.store, "store", "", "s3://BUCKET/PREFIX for the files that the pods read and write (required)")
 	flags.StringVar(&f.out, "out", "", "file for the results (default stdout)")
 	flags.StringVar(&f.logs, "logs", "logs", "folder for the complete logs")
 	flags.BoolVar(&f.print, "print", false, "print the manifest and do nothing else")
 	flags.StringVar(&job.Image, "image", "", "image that contains runner and the integrations (required)")
-	flags.IntVar(&job.Parts, "parts", 8, "number of parts of the plan: at most one per task and, if there are several parts, at least one per run order")
+	flags.IntVar(&job.Parts, "parts", 8, "number of parts of the plan: at most one per task and, if there are several "+
+		"parts, at least one per run order")
 	flags.IntVar(&job.AtOnce, "at-once", 0, "how many pods run at the same time (default all)")
 	flags.IntVar(&job.Retries, "retries", 1, "how often a part is run again if its pod was lost or could not do its work")
 	flags.DurationVar(&job.Deadline, "deadline", time.Hour, "how long all Jobs together may take")
 	flags.DurationVar(&job.Keep, "keep", time.Hour, "how long a Job stays in the cluster after its end")
 	flags.StringVar(&job.Namespace, "namespace", "", "namespace (default: the namespace that kubectl uses)")
-	flags.StringVar(&job.Name, "name", "", "name of the Job; several Jobs get this name and a number (default: a new name)")
+	flags.StringVar(&job.Name, "name", "", "name of the Job; several Jobs get this name and a number (default: a "+
+		"new name)")
 	flags.StringVar(&job.CPU, "cpu", "", "CPU for each pod, such as 2 or 500m")
 	flags.StringVar(&job.Memory, "memory", "", "memory for each pod, such as 2Gi")
-	flags.StringVar(&job.ServiceAccount, "service-account", "", "service account of the pods (default: that of the namespace)")
-	flags.StringArrayVar(&job.EnvSecrets, "env-secret", nil, "Secret whose keys become environment variables of the pods (repeatable)")
-	flags.StringToStringVar(&job.Env, "env", nil, "environment variable of the pods, NAME=VALUE; not for secrets (repeatable)")
+	flags.StringVar(&job.ServiceAccount, "service-account", "",
+		"service account of the pods (default: that of the namespace)")
+	flags.StringArrayVar(&job.EnvSecrets, "env-secret", nil,
+		"Secret whose keys become environment variables of the pods (repeatable)")
+	flags.StringToStringVar(&job.Env, "env", nil, "environment variable of the pods, NAME=VALUE; not for secrets "+
+		"(repeatable)")
 	return cmd
 }
 
@@ -85,7 +91,8 @@ func submitPlan(ctx context.Context, env cli.Env, f submitFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	err := change.CheckPaths(ctx, env, change.Paths{Read: []string{f.plan}, Files: []string{f.out}, Folders: []string{f.logs}})
+	err := change.CheckPaths(ctx, env, change.Paths{Read: []string{f.plan}, Files: []string{f.out},
+		Folders: []string{f.logs}})
 	if err != nil {
 		return err
 	}
@@ -116,7 +123,9 @@ func submitPlan(ctx context.Context, env cli.Env, f submitFlags) error {
 
 // backend opens the cluster and the bucket.
 func (f submitFlags) backend(ctx context.Context, env cli.Env, p *plan.Plan) (at submit.Backend, err error) {
-	at = submit.Backend{Notes: env.Stderr, Files: func(ctx context.Context) (submit.Files, error) { return f.files(ctx, env, p) }}
+	at = submit.Backend{Notes: env.Stderr, Files: func(ctx context.Context) (submit.Files, error) {
+		return f.files(ctx, env, p)
+	}}
 	if at.Cluster, at.Namespace, err = jobs.Connect(env.Getenv); err != nil {
 		return at, err
 	}

@@ -55,7 +55,8 @@ func (b *Bundle) hasFilesOf(other *Bundle) bool {
 	same := func(x, y *File) bool {
 		return x == y || x.Path == y.Path && x.Schema == y.Schema && bytes.Equal(x.text(), y.text())
 	}
-	return b.hasPathWithoutSlash == other.hasPathWithoutSlash && slices.EqualFunc(b.datafiles.files, other.datafiles.files, same) &&
+	return b.hasPathWithoutSlash == other.hasPathWithoutSlash && slices.EqualFunc(b.datafiles.files, other.datafiles.files,
+		same) &&
 		slices.EqualFunc(b.resources.files, other.resources.files, same) &&
 		slices.EqualFunc(b.schemas.files, other.schemas.files, same)
 }
@@ -70,7 +71,8 @@ func (b *Bundle) WithDifference(raw []byte) (*Bundle, error) {
 	if d.SHA256 == "" {
 		return nil, errors.New("not a difference of bundles")
 	}
-	out, err := b.Patched(Patch{Datafiles: textsOf(d.Datafiles), Resources: textsOf(d.Resources), Schemas: textsOf(d.Schemas)})
+	out, err := b.Patched(Patch{Datafiles: textsOf(d.Datafiles), Resources: textsOf(d.Resources),
+		Schemas: textsOf(d.Schemas)})
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,8 @@ func TestDifferenceLaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if describe(got) != describe(want) || got.SHA256() != want.SHA256() || got.Commit() != want.Commit() || got.Timestamp() != want.Timestamp() {
+		if describe(got) != describe(want) || got.SHA256() != want.SHA256() || got.Commit() != want.Commit() ||
+			got.Timestamp() != want.Timestamp() {
 			t.Errorf("seed %d: got %s\nwant %s", seed, describe(got), describe(want))
 		}
 		if diff := Compare(got, want); !diff.Empty() {
@@ -64,7 +65,8 @@ func randomBundle(r *rand.Rand) string {
 		}
 		return "{" + strings.Join(files, ", ") + "}"
 	}
-	return fmt.Sprintf(`{"data": %s, "git_commit": "%d", "git_commit_timestamp": "%d", "graphql": [%d], "resources": %s, "schemas": %s}`,
+	return fmt.Sprintf(
+		`{"data": %s, "git_commit": "%d", "git_commit_timestamp": "%d", "graphql": [%d], "resources": %s, "schemas": %s}`,
 		section(`{"$schema": "/s", "x": {"$ref": "/a"}, "o": [{"path": "/b"}], "n": %d}`), r.IntN(9), r.IntN(9), r.IntN(10)/9,
 		section(`{"content": "%d", "path": "/r", "sha256sum": "", "backrefs": [], "$schema": null}`), section(`{"n": "/%d"}`))
 }
@@ -102,7 +104,8 @@ func TestDifferenceOfAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, raw := range []string{"", "null", "{}", `{"SHA256": "x", "Datafiles": {"/a": "{"}}`, `{"SHA256": "x", "Datafiles": {"/a": "1"}}`} {
+	for _, raw := range []string{"", "null", "{}", `{"SHA256": "x", "Datafiles": {"/a": "{"}}`,
+		`{"SHA256": "x", "Datafiles": {"/a": "1"}}`} {
 		if got, err := b.WithDifference([]byte(raw)); err == nil {
 			t.Errorf("%q: got a bundle with %d files", raw, len(slices.Concat(got.Datafiles())))
 		}

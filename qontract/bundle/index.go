@@ -56,8 +56,10 @@ func sumOf(text []byte) [halfSum]byte {
 func (b *Bundle) Index(raw []byte) (index []byte, ok bool) {
 	part := b.mentionPart()
 	h := indexHead{
-		Version: indexVersion, SHA256: b.SHA256(), Commit: b.commit, Timestamp: b.timestamp, Size: len(raw), PathWithoutSlash: b.hasPathWithoutSlash,
-		Dangling: part.dangling(), HasGraphQL: b.graphql != nil, Heads: len(part.index.heads), Mentions: len(part.index.rows),
+		Version: indexVersion, SHA256: b.SHA256(), Commit: b.commit, Timestamp: b.timestamp, Size: len(raw),
+		PathWithoutSlash: b.hasPathWithoutSlash,
+		Dangling:         part.dangling(), HasGraphQL: b.graphql != nil, Heads: len(part.index.heads),
+		Mentions: len(part.index.rows),
 	}
 	place := func(text []byte) (indexedText, bool) { // both slices end where the file ends
 		t := indexedText{At: cap(raw) - cap(text), Size: len(text), Sum: sumOf(text)}

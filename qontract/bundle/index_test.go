@@ -40,7 +40,8 @@ func TestIndexLaw(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		if describe(got) != describe(want) || got.SHA256() != want.SHA256() || got.Commit() != want.Commit() || got.Timestamp() != want.Timestamp() {
+		if describe(got) != describe(want) || got.SHA256() != want.SHA256() || got.Commit() != want.Commit() ||
+			got.Timestamp() != want.Timestamp() {
 			t.Errorf("seed %d: got %s\nwant %s", seed, describe(got), describe(want))
 		}
 		head := []byte(randomBundle(r))
@@ -158,7 +159,8 @@ func TestIndexOfAnother(t *testing.T) {
 	if err := got.Err(); err != nil {
 		t.Errorf("before a text is read: %v", err)
 	}
-	if err := got.ReadAll(); err == nil || got.Err() == nil || Apart(got, got).Err() == nil || !strings.Contains(err.Error(), "remove the cache") {
+	if err := got.ReadAll(); err == nil || got.Err() == nil || Apart(got, got).Err() == nil ||
+		!strings.Contains(err.Error(), "remove the cache") {
 		t.Errorf("reading all: %v", err)
 	}
 	f := got.Datafiles()[0]

@@ -33,7 +33,8 @@ func OpenIndexed(raw io.ReaderAt, size int64, index []byte, whole func() (*Bundl
 	if err != nil {
 		return nil, err
 	}
-	b := &Bundle{sha256: known(h.SHA256), commit: h.Commit, timestamp: h.Timestamp, hasPathWithoutSlash: h.PathWithoutSlash}
+	b := &Bundle{sha256: known(h.SHA256), commit: h.Commit, timestamp: h.Timestamp,
+		hasPathWithoutSlash: h.PathWithoutSlash}
 	names := string(paths)
 	from := &indexedFile{raw: raw, size: size, whole: sync.OnceValues(func() (*Bundle, error) {
 		other, err := whole()
@@ -68,7 +69,8 @@ func OpenIndexed(raw io.ReaderAt, size int64, index []byte, whole func() (*Bundl
 }
 
 // fill makes the files of a section of rows of an index. It returns the paths that are left.
-func (s *section) fill(rows []byte, paths string, schemas []SchemaPath, number int, from *indexedFile) (left string, err error) {
+func (s *section) fill(rows []byte, paths string, schemas []SchemaPath, number int,
+	from *indexedFile) (left string, err error) {
 	n := len(rows) / indexRowSize
 	s.files = make([]*File, n)
 	files, entries := make([]File, n), make([]indexedEntry, n)
@@ -119,7 +121,8 @@ func (f *File) load() {
 		e.isRead.Store(true)
 	})
 	if !e.isRead.Load() { // an earlier call has panicked; no file has no text
-		panic(lostError{fmt.Errorf("the text of %q is lost, since a bundle in the cache is damaged; remove the cache", f.Path)})
+		panic(lostError{fmt.Errorf("the text of %q is lost, since a bundle in the cache is damaged; remove the cache",
+			f.Path)})
 	}
 }
 
@@ -201,7 +204,8 @@ func (i *indexedFile) other(section int, p Path) *File {
 		}
 		err = fmt.Errorf("it has no %q", p)
 	}
-	lost := lostError{fmt.Errorf("a bundle in the cache is damaged, and could not be made again: %w; remove the cache", err)}
+	lost := lostError{fmt.Errorf("a bundle in the cache is damaged, and could not be made again: %w; remove the cache",
+		err)}
 	i.lost.Store(&lost)
 	panic(lost)
 }

@@ -88,7 +88,8 @@ func parse(raw []byte, sha256 func() string, reuse *Bundle, datafileRequirement 
 	if reuse == nil {
 		reuse = &Bundle{}
 	}
-	r := reader{scanner: scanner{data: raw, mentions: make([]mention, 0, len(raw)/bytesPerMention)}, b: &Bundle{}, datafileRequirement: datafileRequirement}
+	r := reader{scanner: scanner{data: raw, mentions: make([]mention, 0, len(raw)/bytesPerMention)}, b: &Bundle{},
+		datafileRequirement: datafileRequirement}
 	if err := r.readBundle(reuse); err != nil {
 		var syntax *SyntaxError
 		if errors.As(err, &syntax) {

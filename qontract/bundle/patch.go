@@ -27,7 +27,8 @@ func (b *Bundle) Patched(p Patch) (*Bundle, error) {
 	out := &Bundle{
 		sha256: hashed(append([]byte("patched: "+b.SHA256()), raw...)),
 		commit: b.commit, timestamp: b.timestamp, indexed: b.indexed,
-		datafiles: b.datafiles.patched(p.Datafiles, written.datafiles), resources: b.resources.patched(p.Resources, written.resources),
+		datafiles:           b.datafiles.patched(p.Datafiles, written.datafiles),
+		resources:           b.resources.patched(p.Resources, written.resources),
 		schemas:             b.schemas.patched(p.Schemas, written.schemas),
 		hasPathWithoutSlash: b.hasPathWithoutSlash || written.hasPathWithoutSlash,
 	}

@@ -54,7 +54,8 @@ func TestPatched(t *testing.T) {
 				t.Fatalf("got %d datafiles, want %d", len(got.Datafiles()), len(want.Datafiles()))
 			}
 			for i, f := range want.Datafiles() {
-				if got.Datafiles()[i].Path != f.Path || got.DatafileIndex(f.Path) != i || len(got.BySchema(f.Schema)) != len(want.BySchema(f.Schema)) {
+				if got.Datafiles()[i].Path != f.Path || got.DatafileIndex(f.Path) != i ||
+					len(got.BySchema(f.Schema)) != len(want.BySchema(f.Schema)) {
 					t.Errorf("%s is not at its place", f.Path)
 				}
 			}

@@ -146,7 +146,8 @@ func (s *scanner) scanValue(at place) error {
 			return err
 		}
 		if first := s.data[start+1]; first == '/' || first == '\\' || at.keyKind == refKey {
-			s.mentions = append(s.mentions, mention{uint32(start - s.fileStart), uint32(s.pos - s.fileStart), at.keyKind, at.holder})
+			s.mentions = append(s.mentions, mention{uint32(start - s.fileStart), uint32(s.pos - s.fileStart), at.keyKind,
+				at.holder})
 		}
 		return nil
 	case c == '{':

@@ -7,7 +7,8 @@ import (
 )
 
 func TestParseUnchecked(t *testing.T) {
-	raw := []byte(`{"data":{"/a.yml":{"path":"own","x":1},"/b.yml":{"$schema":"/s.yml"}},"schemas":{"/s.yml":{"type":"object"}}}`)
+	raw := []byte(
+		`{"data":{"/a.yml":{"path":"own","x":1},"/b.yml":{"$schema":"/s.yml"}},"schemas":{"/s.yml":{"type":"object"}}}`)
 	if _, err := bundle.Parse(raw, nil); err == nil {
 		t.Error("a datafile without $schema is taken")
 	}

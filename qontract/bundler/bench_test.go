@@ -16,9 +16,12 @@ func newLargeCheckout(t testing.TB, users int) string {
 	dir := writeFiles(t, shopFiles())
 	for i := range users {
 		var b strings.Builder
-		fmt.Fprintf(&b, "---\n$schema: /user.yml\n\nlogin: user-%d\nlabels:\n  team: t%d # since spring\n  active: yes\n\nkeys:\n", i, i%50)
+		fmt.Fprintf(&b,
+			"---\n$schema: /user.yml\n\nlogin: user-%d\nlabels:\n  team: t%d # since spring\n  active: yes\n\nkeys:\n", i, i%50)
 		for k := range 8 {
-			fmt.Fprintf(&b, "- name: key-%d\n  weight: %d\n  hosts: [host-%d.example.com, 'host %d']\n  note: \"written by hand\"\n", k, k*i, k, i)
+			fmt.Fprintf(&b,
+				"- name: key-%d\n  weight: %d\n  hosts: [host-%d.example.com, 'host %d']\n  note: \"written by hand\"\n", k, k*i, k,
+				i)
 		}
 		b.WriteString("about: |\n  Likes tea.\n\n  And long walks.\n")
 		writeFile(t, filepath.Join(dir, fmt.Sprintf("data/users/%02d/%d.yml", i%40, i)), b.String())

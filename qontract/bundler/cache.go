@@ -74,7 +74,8 @@ func (c *Cache) Stored(key string) (StoredBundle, bool) {
 	head := make([]byte, len(key)+1+2*sha256.Size+1)
 	_, err = f.ReadAt(head, 0)
 	info, failed := f.Stat()
-	if err != nil || failed != nil || !info.Mode().IsRegular() || string(head[:len(key)+1]) != key+" " || head[len(head)-1] != '\n' {
+	if err != nil || failed != nil || !info.Mode().IsRegular() || string(head[:len(key)+1]) != key+" " ||
+		head[len(head)-1] != '\n' {
 		_ = f.Close()
 		return StoredBundle{}, false
 	}

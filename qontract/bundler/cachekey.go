@@ -72,12 +72,14 @@ func (s TreePart) listSingle(ctx context.Context) ([]Entry, error) {
 
 // hashTo adds the content of a section to a hash: git's id of a section in a
 // commit, or the names and contents of all files.
-func (s TreePart) hashTo(ctx context.Context, h hash.Hash, id string, list func(context.Context) ([]Entry, error)) error {
+func (s TreePart) hashTo(ctx context.Context, h hash.Hash, id string,
+	list func(context.Context) ([]Entry, error)) error {
 	hashf(h, "%q %t ", s.Dir, s.JSON)
 	if t, ok := s.Tree.(CommitTree); ok {
 		hashf(h, "%s\n", id)
 		if id == "" && (!s.Optional || !errors.Is(t.noFolder(ctx, s.Dir), errNoFolder)) {
-			return fmt.Errorf("commit %.12s of %q has no %q: say under checkout in the settings where it is", t.Commit.Hash(), t.Commit.Dir(), s.Dir)
+			return fmt.Errorf("commit %.12s of %q has no %q: say under checkout in the settings where it is", t.Commit.Hash(),
+				t.Commit.Dir(), s.Dir)
 		}
 		return nil
 	}

@@ -26,22 +26,23 @@ func (m *maker) readDefinitions(ctx context.Context) error {
 	}
 	defs := &definitions{schemas: make(map[string]*node, len(files))}
 	sums := map[string][sha256.Size]byte{}
-	_, err = m.makeRecords(ctx, stage{m.in.Schemas.Tree, files, maxDatafile, datafileReading, nil, func(f sourceFile, raw, _ []byte) (record, []byte, []Problem) {
-		root, found := m.in.Schemas.parseFile(f.path, raw)
-		if found == nil && root != nil {
-			if found = checkSchema(root); found != nil && found[0].Line == 0 {
-				root, _ = readFullYAML(raw) // once more, with lines and columns
-				found = checkSchema(root)
+	_, err = m.makeRecords(ctx, stage{m.in.Schemas.Tree, files, maxDatafile, datafileReading, nil,
+		func(f sourceFile, raw, _ []byte) (record, []byte, []Problem) {
+			root, found := m.in.Schemas.parseFile(f.path, raw)
+			if found == nil && root != nil {
+				if found = checkSchema(root); found != nil && found[0].Line == 0 {
+					root, _ = readFullYAML(raw) // once more, with lines and columns
+					found = checkSchema(root)
+				}
 			}
-		}
-		if found == nil && root != nil {
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			defs.schemas[f.path] = root
-			sums[f.path] = sha256.Sum256(raw)
-		}
-		return record{empty: true}, nil, found
-	}})
+			if found == nil && root != nil {
+				m.mu.Lock()
+				defer m.mu.Unlock()
+				defs.schemas[f.path] = root
+				sums[f.path] = sha256.Sum256(raw)
+			}
+			return record{empty: true}, nil, found
+		}})
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,8 @@ func (m *maker) readGraphQL(ctx context.Context, defs *definitions) error {
 	if err != nil {
 		return err
 	}
-	_, err = m.makeRecords(ctx, stage{s.Tree, []sourceFile{{"/" + path.Base(e.Name), s.Shown, e}}, maxDatafile, datafileReading, nil,
+	_, err = m.makeRecords(ctx, stage{s.Tree, []sourceFile{{"/" + path.Base(e.Name), s.Shown, e}}, maxDatafile,
+		datafileReading, nil,
 		func(f sourceFile, raw, _ []byte) (record, []byte, []Problem) {
 			root, found := s.parseFile(f.path, raw)
 			if found != nil {

@@ -30,7 +30,8 @@ func newGraphQL(root *node) (*graphql, error) {
 		confs = root.get("confs")
 	}
 	if confs == nil || confs.kind != list {
-		return nil, errors.New("has no list of GraphQL types: the file must be that list, or a mapping with that list as confs")
+		return nil, errors.New("has no list of GraphQL types: the file must be that list, or a mapping with that list " +
+			"as confs")
 	}
 	g := &graphql{types: map[string]*graphqlType{}, bySchema: map[string]*graphqlType{}}
 	for _, conf := range confs.items {

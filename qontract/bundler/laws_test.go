@@ -235,9 +235,11 @@ func TestOddFiles(t *testing.T) {
 	link("../data", "resources/data")
 	commitAll(t, dir)
 	expected := []string{}
-	for _, name := range []string{"data/absolute.yml", "data/dangling.yml", "data/loop.yml", "data/sideways.yml", "data/up.yml", "resources/data"} {
+	for _, name := range []string{"data/absolute.yml", "data/dangling.yml", "data/loop.yml", "data/sideways.yml",
+		"data/up.yml", "resources/data"} {
 		folder, _, _ := strings.Cut(name, "/")
-		expected = append(expected, name+": is a link inside of "+folder+": only files, and links to files of that folder, can be bundled")
+		expected = append(expected,
+			name+": is a link inside of "+folder+": only files, and links to files of that folder, can be bundled")
 	}
 	checkProblems(t, newInput(bundler.Folder(dir)), expected...)
 	checkProblems(t, newInput(openCommit(t, dir, "HEAD")), expected...)

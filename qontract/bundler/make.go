@@ -91,9 +91,10 @@ func (m *maker) run(ctx context.Context) error {
 	if len(m.found.list) == 0 {
 		m.b.pack = openPack(m.opts.Cache, m.b.definitions, m.definitionsKey)
 	}
-	dataStage := stage{m.in.Data.Tree, files, maxDatafile, datafileReading, m.b.pack, func(f sourceFile, raw, buf []byte) (record, []byte, []Problem) {
-		return m.b.definitions.makeDatafile(f.path, raw, buf)
-	}}
+	dataStage := stage{m.in.Data.Tree, files, maxDatafile, datafileReading, m.b.pack,
+		func(f sourceFile, raw, buf []byte) (record, []byte, []Problem) {
+			return m.b.definitions.makeDatafile(f.path, raw, buf)
+		}}
 	if m.b.data, err = m.makeRecords(ctx, dataStage); err != nil {
 		return err
 	}

@@ -35,8 +35,10 @@ func makeBundle(t testing.TB, in bundler.Input, opts bundler.Options) []byte {
 // sorted backrefs.
 func TestCheckout(t *testing.T) {
 	for _, c := range []struct{ side, commit, timestamp, sum string }{
-		{"base", "48e3c64221f2169df6f507de9e1538c4c7e442c9", "1649408887", "8d3ea0ad615bbdc80ab4f4e9d3cb3f1c8b565c86f9b06ac61ef6fc7218d0f9ef"},
-		{"head", "583d7e1844cb35a3bb2b8e2e613b3ec12069aaa7", "1660928264", "d3a4dbae3e5df42cd3f607bbbe00ec78f2841ceb134c7164cb6cbdfaa557afdf"},
+		{"base", "48e3c64221f2169df6f507de9e1538c4c7e442c9", "1649408887",
+			"8d3ea0ad615bbdc80ab4f4e9d3cb3f1c8b565c86f9b06ac61ef6fc7218d0f9ef"},
+		{"head", "583d7e1844cb35a3bb2b8e2e613b3ec12069aaa7", "1660928264",
+			"d3a4dbae3e5df42cd3f607bbbe00ec78f2841ceb134c7164cb6cbdfaa557afdf"},
 	} {
 		t.Run(c.side, func(t *testing.T) {
 			graphql := openFolder(t, shared.Path(t, "data", "checkout", "graphql-schemas"))

@@ -29,7 +29,8 @@ func SchemasFromBundle(raw []byte, shown string) (schemas, graphql TreePart, err
 		return TreePart{}, TreePart{}, fmt.Errorf("reading bundle %q: %w", shown, err)
 	}
 	if len(b.Schemas) == 0 || b.GraphQL == nil {
-		return TreePart{}, TreePart{}, fmt.Errorf("reading bundle %q: %w", shown, errors.New("it has no schemas or no GraphQL types"))
+		return TreePart{}, TreePart{}, fmt.Errorf("reading bundle %q: %w", shown,
+			errors.New("it has no schemas or no GraphQL types"))
 	}
 	t := memoryTree{graphqlPath: b.GraphQL}
 	for path, raw := range b.Schemas {

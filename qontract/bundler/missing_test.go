@@ -23,7 +23,8 @@ func TestMissingResources(t *testing.T) {
 		t.Fatal("the folder is there")
 	}
 	commitAll(t, dir)
-	trees := map[string]bundler.Tree{"folder": bundler.Folder(dir), "work tree": bundler.OpenWorkTree(t.Context(), dir, nil), "commit": openCommit(t, dir, "HEAD")}
+	trees := map[string]bundler.Tree{"folder": bundler.Folder(dir), "work tree": bundler.OpenWorkTree(t.Context(), dir,
+		nil), "commit": openCommit(t, dir, "HEAD")}
 	for name, tree := range trees {
 		in := newInput(tree)
 		if _, _, err := bundler.Make(t.Context(), in, bundler.Options{}); err == nil {

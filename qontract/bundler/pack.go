@@ -17,8 +17,8 @@ import (
 // A pack is a part of the cache: the records of single files, made with the same
 // definitions. It is a folder of segments. A segment is written once: first the
 // entries, then an index with rows of a fixed size, then the offset of the index, and
-// the sha256 of the index and the name of the pack. A run that makes new records adds a segment. When there are too many
-// segments, a run merges the entries that it used into a new one.
+// the sha256 of the index and the name of the pack. A run that makes new records adds a segment. When there are too
+// many segments, a run merges the entries that it used into a new one.
 type pack struct {
 	cache      *Cache
 	name       string // of its folder in the cache

@@ -33,7 +33,8 @@ func TestPinnedLaw(t *testing.T) {
 	bundles, keys := map[string][]byte{}, map[string]string{}
 	again := 0
 	for step := range 80 {
-		name := filepath.Join(dir, []string{"data/a.yml", "data/teams/b.yml", "resources/c.txt", "resources/d.txt"}[r.IntN(4)])
+		name := filepath.Join(dir, []string{"data/a.yml", "data/teams/b.yml", "resources/c.txt",
+			"resources/d.txt"}[r.IntN(4)])
 		_ = os.Remove(name)
 		switch n := r.IntN(6); {
 		case n < 4:
@@ -89,7 +90,9 @@ func hasLink(dir string) bool {
 // TestPinnedNoticesChanges changes files after they were pinned: one that git knows, and one
 // that it does not know.
 func TestPinnedNoticesChanges(t *testing.T) {
-	for name, text := range map[string]string{"data/teams/red.yml": "$schema: /team.yml\nname: green\n", "data/new.yml": "a: 2\n", "schemas/user.yml": "$schema: /metaschema-1.json\nproperties: {x: {}}\n", "graphql/schema.yml": "confs: []\n"} {
+	for name, text := range map[string]string{"data/teams/red.yml": "$schema: /team.yml\nname: green\n",
+		"data/new.yml": "a: 2\n", "schemas/user.yml": "$schema: /metaschema-1.json\nproperties: {x: {}}\n",
+		"graphql/schema.yml": "confs: []\n"} {
 		dir := writeFiles(t, shopFiles())
 		commitAll(t, dir)
 		writeFile(t, filepath.Join(dir, "data/new.yml"), "a: 1\n")
@@ -136,7 +139,8 @@ func TestPinnedWithoutGit(t *testing.T) {
 func TestHolds(t *testing.T) {
 	dir, outside := writeFiles(t, shopFiles()), writeFiles(t, shopFiles())
 	commitAll(t, dir)
-	for name, tree := range map[string]bundler.Tree{"commit": openCommit(t, dir, "HEAD"), "working tree": bundler.OpenWorkTree(t.Context(), dir, nil)} {
+	for name, tree := range map[string]bundler.Tree{"commit": openCommit(t, dir, "HEAD"),
+		"working tree": bundler.OpenWorkTree(t.Context(), dir, nil)} {
 		in := newInput(tree)
 		in.Schemas.Tree = bundler.Folder(outside)
 		in, key, err := bundler.Pin(t.Context(), in)
@@ -146,7 +150,8 @@ func TestHolds(t *testing.T) {
 		if ok, err := bundler.Holds(t.Context(), in, key); !ok || err != nil {
 			t.Errorf("%s: before: %v, %v", name, ok, err)
 		}
-		writeFile(t, filepath.Join(outside, "schemas/user.yml"), "$schema: /metaschema-1.json\nproperties: {"+strings.Fields(name)[0]+": {}}\n")
+		writeFile(t, filepath.Join(outside, "schemas/user.yml"),
+			"$schema: /metaschema-1.json\nproperties: {"+strings.Fields(name)[0]+": {}}\n")
 		if ok, err := bundler.Holds(t.Context(), in, key); ok || err != nil {
 			t.Errorf("%s: after: %v, %v", name, ok, err)
 		}

@@ -72,8 +72,10 @@ func TestSubmodules(t *testing.T) {
 
 func TestGraphQLProblems(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"a word", "a\n", "graphql/schema.yml: has no list of GraphQL types: the file must be that list, or a mapping with that list as confs"},
-		{"empty", "", "graphql/schema.yml: has no list of GraphQL types: the file must be that list, or a mapping with that list as confs"},
+		{"a word", "a\n",
+			"graphql/schema.yml: has no list of GraphQL types: the file must be that list, or a mapping with that list as confs"},
+		{"empty", "",
+			"graphql/schema.yml: has no list of GraphQL types: the file must be that list, or a mapping with that list as confs"},
 		{"no YAML", "a: b: c\n", "graphql/schema.yml:1:1: this is not YAML: mapping values are not allowed in this context"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

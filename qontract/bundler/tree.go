@@ -106,7 +106,9 @@ func (s TreePart) listFiles(ctx context.Context, takes func(name string) bool, f
 	for _, e := range entries {
 		base, shown := path.Base(e.Name), path.Join(s.Shown, e.Name)
 		if e.Kind == Submodule {
-			found.add(shown, Problem{Msg: "is a submodule inside of " + s.Shown + ", whose files are not in this commit: keep them in the repository itself"})
+			found.add(shown,
+				Problem{Msg: "is a submodule inside of " + s.Shown +
+					", whose files are not in this commit: keep them in the repository itself"})
 			continue
 		}
 		if strings.HasPrefix(base, ".") || !takes(base) {
@@ -118,7 +120,9 @@ func (s TreePart) listFiles(ctx context.Context, takes func(name string) bool, f
 		}
 		target, ok := resolveLink(named, e)
 		if !ok {
-			found.add(shown, Problem{Msg: "is " + e.Kind.String() + " inside of " + s.Shown + ": only files, and links to files of that folder, can be bundled"})
+			found.add(shown,
+				Problem{Msg: "is " + e.Kind.String() + " inside of " + s.Shown +
+					": only files, and links to files of that folder, can be bundled"})
 			continue
 		}
 		files = append(files, sourceFile{"/" + e.Name, shown, target})

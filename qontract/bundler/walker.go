@@ -85,7 +85,8 @@ func (w *walker) visitChildren(s *position) {
 		}
 	case list:
 		for i, v := range s.data.items {
-			c := position{data: v, parent: s, isItem: true, inSchemaFile: s.inSchemaFile, schema: s.schema.get("items"), typ: s.typ, field: s.field}
+			c := position{data: v, parent: s, isItem: true, inSchemaFile: s.inSchemaFile, schema: s.schema.get("items"),
+				typ: s.typ, field: s.field}
 			w.finishPosition(&c, strconv.AppendInt(append(w.path[:s.path], pathStep(s, "[")...), int64(i), 10), "]")
 			w.visitChildren(&c)
 		}

@@ -83,7 +83,8 @@ func parseYAML(raw []byte) (root *yaml.Node, found []Problem) {
 	case err != nil:
 		return nil, newSyntaxProblem(raw, err)
 	}
-	return nil, []Problem{{Line: second.Line, Column: second.Column, Msg: "a second document begins here: keep one document per file"}}
+	return nil, []Problem{{Line: second.Line, Column: second.Column,
+		Msg: "a second document begins here: keep one document per file"}}
 }
 
 // decodeDocument reads one document. It turns a panic of the parser into an error.
@@ -116,7 +117,8 @@ func checkEncoding(raw []byte) []Problem {
 			return []Problem{newProblemAt(raw, at, "is not UTF-8 from here on: save it as UTF-8")}
 		}
 		if r == '\ufeff' {
-			return []Problem{newProblemAt(raw, at, "the file contains a byte order mark that is not at its beginning: remove it")}
+			return []Problem{newProblemAt(raw, at, "the file contains a byte order mark that is not at its beginning: "+
+				"remove it")}
 		}
 		at += size
 	}

@@ -57,8 +57,9 @@ func (m yamlMaker) block(indent, depth int) string {
 		}
 		switch k := m.IntN(10); {
 		case k < 3 && depth < 3:
-			out.WriteString(start + m.one("", "", " &a", " !!map", " !!omap", " !!pairs", " !!seq", " # note", " *a") + "\n" + m.block(indent+1+m.IntN(3),
-				depth+1))
+			out.WriteString(start + m.one("", "", " &a", " !!map", " !!omap", " !!pairs", " !!seq", " # note", " *a") + "\n" +
+				m.block(indent+1+m.IntN(3),
+					depth+1))
 		case k == 3:
 			out.WriteString(start + " " + m.one("|", ">", "|-", ">+", "|2", ">-") + "\n" + pad + "   " + m.scalar() + "\n" +
 				pad + "   " + m.scalar() + "\n")
@@ -113,6 +114,7 @@ func (m yamlMaker) mutated(text string) string {
 	case 1:
 		return string(runes[:to]) + string(runes[from:])
 	}
-	return string(runes[:from]) + m.one(" ", "\n", ":", ": ", "- ", "#", " #", "'", "\"", "\t", "[", "]", "{", "}", ",", "&a",
+	return string(runes[:from]) + m.one(" ", "\n", ":", ": ", "- ", "#", " #", "'", "\"", "\t", "[", "]", "{", "}", ",",
+		"&a",
 		"*a", "!", "|", ">", "---\n", "...\n", "\\", "%", "?", "\r\n", "\u0085") + string(runes[from:])
 }

@@ -48,7 +48,8 @@ func toJSON(read func([]byte) (*node, []Problem), raw string) (string, *Problem)
 
 // refusedOnPurpose lists words of problems with documents that PyYAML accepts and we
 // refuse on purpose. All other documents must give the same result.
-var refusedOnPurpose = []string{"duplicate key", "byte order mark", "the tag ! by itself", "so the value has no end", `\/ and \v`, "did not find expected ',' or"}
+var refusedOnPurpose = []string{"duplicate key", "byte order mark", "the tag ! by itself", "so the value has no end",
+	`\/ and \v`, "did not find expected ',' or"}
 
 func TestPyYAML(t *testing.T) {
 	for _, r := range readCases(t) {
@@ -86,7 +87,8 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("%q: no JSON: %s", raw, appendValue(nil, root))
 			}
 			for _, p := range found {
-				if p.Line < 0 || p.Line > strings.Count(string(raw), "\n")+strings.Count(string(raw), "\r")+2*len(raw)+1 || p.Msg == "" {
+				if p.Line < 0 || p.Line > strings.Count(string(raw), "\n")+strings.Count(string(raw), "\r")+2*len(raw)+1 ||
+					p.Msg == "" {
 					t.Fatalf("%q: %+v", raw, p)
 				}
 			}
@@ -97,15 +99,18 @@ func FuzzRead(f *testing.F) {
 func TestProblems(t *testing.T) {
 	for _, c := range []struct{ name, raw, want string }{
 		{"duplicate key", "a: 1\nb:\n  c: 1\n  c: 2\n", `f.yml:4:3: duplicate key "c", first on line 3: remove one`},
-		{"date", "a:\n  since: 2020-01-01\n", `f.yml:2:10: "2020-01-01" is an unquoted date, which JSON cannot express: quote it`},
+		{"date", "a:\n  since: 2020-01-01\n",
+			`f.yml:2:10: "2020-01-01" is an unquoted date, which JSON cannot express: quote it`},
 		{"infinity", "a: .inf\n", `f.yml:1:4: ".inf" is infinity or not a number, which JSON cannot express: quote it`},
-		{"mixed keys", "1: a\nb: c\n", `f.yml:1:1: the key "1" is not text but another key is, so the keys cannot be sorted: quote it`},
+		{"mixed keys", "1: a\nb: c\n",
+			`f.yml:1:1: the key "1" is not text but another key is, so the keys cannot be sorted: quote it`},
 		{"list as key", "? [a]\n: 1\n", "f.yml:1:3: a key cannot be a list or a mapping: write it as text"},
 		{"two documents", "a: 1\n---\nb: 1\n", "f.yml:2:1: a second document begins here: keep one document per file"},
 		{"tab", "a:\n\tb: 1\n", "f.yml:2:1: this is not YAML: found character that cannot start any token"},
 		{"not UTF-8", "a: é\nb: \xff\n", "f.yml:2:4: is not UTF-8 from here on: save it as UTF-8"},
 		{"unknown tag", "a: !foo 1\n", `f.yml:1:4: "1" with the tag "!foo" cannot be expressed in JSON: remove the tag`},
-		{"endless alias", "a: &a [*a]\n", `f.yml:1:8: the alias *"a" is inside of the value that it repeats, so the value has no end`},
+		{"endless alias", "a: &a [*a]\n",
+			`f.yml:1:8: the alias *"a" is inside of the value that it repeats, so the value has no end`},
 		{"anchor twice", "a: &a 1\nb: &a 2\n", `f.yml:2:4: the anchor &"a" occurs twice: rename one`},
 		{"alias bomb", aliasBomb(), "f.yml:6:35: aliases make this file larger than 64 MiB"},
 		{"deep", strings.Repeat("[", 500) + strings.Repeat("]", 500), "f.yml:1:402: is more than 400 levels deep"},
@@ -142,14 +147,16 @@ func aliasBomb() string {
 	s := "a0: &a0 " + strings.Repeat("x", 1000) + "\n"
 	for i := range 8 {
 		n := string(rune('0' + i))
-		s += "a" + string(rune('1'+i)) + ": &a" + string(rune('1'+i)) + " [" + strings.TrimSuffix(strings.Repeat("*a"+n+", ", 10), ", ") + "]\n"
+		s += "a" + string(rune('1'+i)) + ": &a" + string(rune('1'+i)) + " [" +
+			strings.TrimSuffix(strings.Repeat("*a"+n+", ", 10), ", ") + "]\n"
 	}
 	return s
 }
 
 func TestJSON(t *testing.T) {
 	for _, c := range []struct{ name, raw, want string }{
-		{"all kinds", `{"b": [1, -0, 1.5, 1E5, 1e-7, "x\/y", null, true], "a": {}}`, `{"a":{},"b":[1,0,1.5,100000.0,1e-07,"x/y",null,true]}`},
+		{"all kinds", `{"b": [1, -0, 1.5, 1E5, 1e-7, "x\/y", null, true], "a": {}}`,
+			`{"a":{},"b":[1,0,1.5,100000.0,1e-07,"x/y",null,true]}`},
 		{"pair", `["\ud83d\ude00"]`, `["\ud83d\ude00"]`},
 		{"half a pair", `["\ud83d", "\udc00x"]`, `["\ud83d","\udc00x"]`},
 		{"byte order mark", "\ufeff[1]", "[1]"},

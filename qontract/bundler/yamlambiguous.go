@@ -39,7 +39,8 @@ func (r *yamlReader) checkAmbiguous(n *yaml.Node) {
 func (r *yamlReader) checkColon(n *yaml.Node) {
 	rest, _ := r.textFrom(n)
 	if _, after, _ := strings.Cut(rest, n.Value); !strings.HasPrefix(after, ":") {
-		r.addProblem(n, "the colon of %s must not stand before a bracket or a comma: write a space behind it", quoteShort(n.Value))
+		r.addProblem(n, "the colon of %s must not stand before a bracket or a comma: write a space behind it",
+			quoteShort(n.Value))
 	}
 }
 

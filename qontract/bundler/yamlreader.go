@@ -64,7 +64,8 @@ func (r *yamlReader) readAlias(n *yaml.Node) *node {
 	case !seen:
 		return r.addProblem(n, "the alias *%s has no anchor before it", quoteShort(n.Value))
 	case v == nil:
-		return r.addProblem(n, "the alias *%s is inside of the value that it repeats, so the value has no end", quoteShort(n.Value))
+		return r.addProblem(n, "the alias *%s is inside of the value that it repeats, so the value has no end",
+			quoteShort(n.Value))
 	}
 	if r.weight += r.weights[v]; r.weight > maxExpanded {
 		return r.addProblem(n, "aliases make this file larger than %d MiB", maxExpanded>>20)

@@ -19,7 +19,8 @@ type analysis struct {
 
 // analyze finds out what the query can read, whatever the data is.
 func (q *Query) analyze() *analysis {
-	a := &analyzer{query: q, result: &analysis{footprint: &Position{}}, schemas: map[bundle.SchemaPath]bool{}, depends: map[bundle.SchemaPath]bool{}, types: map[string]bool{}}
+	a := &analyzer{query: q, result: &analysis{footprint: &Position{}}, schemas: map[bundle.SchemaPath]bool{},
+		depends: map[bundle.SchemaPath]bool{}, types: map[string]bool{}}
 	if q.fields != nil {
 		a.types[q.schema.query.name] = true
 		for _, field := range q.fields.list {
@@ -80,7 +81,8 @@ func (a *analyzer) addRoot(field *selectedField) {
 		r.Kind = RootOpaque
 	}
 	a.result.roots = append(a.result.roots, r)
-	a.result.footprint.Children = append(a.result.footprint.Children, Child{Key: field.key, Resource: r.Kind == RootResources, Pos: pos})
+	a.result.footprint.Children = append(a.result.footprint.Children,
+		Child{Key: field.key, Resource: r.Kind == RootResources, Pos: pos})
 }
 
 // addArguments adds the keys that the arguments of a root field read of its elements.

@@ -41,7 +41,8 @@ func real(b *testing.B, s *gql.Schema) map[string]gql.Request {
 	return requests
 }
 
-var named = []string{"integrations-pr-check", "saas-files-deploy", "namespace-external-resources-by-provider", "cluster-namespaces-back-references"}
+var named = []string{"integrations-pr-check", "saas-files-deploy", "namespace-external-resources-by-provider",
+	"cluster-namespaces-back-references"}
 
 func BenchmarkCompile(b *testing.B) {
 	s, err := gql.NewSchema(openShared(b, "generated-300-base").GraphQL())

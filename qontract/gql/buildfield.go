@@ -122,7 +122,8 @@ func (b *builder) readResolver(f *fieldDef, o *bundle.Object) error {
 		}
 	case f.bundleType == "Resource_v1" && f.typ.kind == kindObject:
 		f.resolver = resolveResources
-		f.args = []*argDef{{name: "path", typ: b.schema.builtins.stringType}, {name: "schema", typ: b.schema.builtins.stringType}}
+		f.args = []*argDef{{name: "path", typ: b.schema.builtins.stringType},
+			{name: "schema", typ: b.schema.builtins.stringType}}
 	}
 	return nil
 }

@@ -70,7 +70,8 @@ func (s *Schema) addBuiltins() {
 	b.jsonType = &typeDef{name: "JSON", kind: kindScalar, scalar: scalarJSON}
 	for _, d := range list {
 		if name, found := strings.CutPrefix(d.words[0], "@"); found {
-			s.directives = append(s.directives, &directiveDef{name: name, description: d.description, locations: d.words[1:], args: b.makeArguments(types, d.members)})
+			s.directives = append(s.directives, &directiveDef{name: name, description: d.description, locations: d.words[1:],
+				args: b.makeArguments(types, d.members)})
 			continue
 		}
 		b.addMembers(types, d)
@@ -100,7 +101,8 @@ func (b *builtins) makeField(types map[string]*typeDef, d builtinLine) *fieldDef
 	name, argument, takes := strings.Cut(strings.TrimSuffix(d.words[0], ":"), "(")
 	f := &fieldDef{name: name, description: d.description, resolver: resolveIntrospection}
 	if takes {
-		f.args = []*argDef{{name: "includeDeprecated", typ: b.booleanType, required: strings.Contains(argument, "!"), defaultValue: false}}
+		f.args = []*argDef{{name: "includeDeprecated", typ: b.booleanType, required: strings.Contains(argument, "!"),
+			defaultValue: false}}
 	}
 	typ, required := strings.CutSuffix(d.words[1], "!")
 	f.required = required
@@ -114,7 +116,8 @@ func (b *builtins) makeArguments(types map[string]*typeDef, members []builtinLin
 	args := make([]*argDef, 0, len(members))
 	for _, m := range members {
 		typ, required := strings.CutSuffix(m.words[1], "!")
-		a := &argDef{name: strings.TrimSuffix(m.words[0], ":"), description: m.description, typ: types[typ], required: required}
+		a := &argDef{name: strings.TrimSuffix(m.words[0], ":"), description: m.description, typ: types[typ],
+			required: required}
 		if len(m.words) > 2 {
 			a.defaultValue = strings.Trim(strings.Join(m.words[3:], " "), `"`)
 		}

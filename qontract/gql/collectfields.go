@@ -104,7 +104,8 @@ func (c *fieldCollector) collectField(n *fieldNode) {
 		field.nodes = append(field.nodes, n)
 		return
 	}
-	field := &selectedField{key: key, parent: c.collected.objectType, def: c.q.schema.fieldNamed(c.collected.objectType, n.name), nodes: []*fieldNode{n}}
+	field := &selectedField{key: key, parent: c.collected.objectType, def: c.q.schema.fieldNamed(c.collected.objectType,
+		n.name), nodes: []*fieldNode{n}}
 	c.collected.list = append(c.collected.list, field)
 	if c.byKey != nil {
 		c.byKey[key] = field

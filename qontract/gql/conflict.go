@@ -80,7 +80,8 @@ func (v *validator) checkFieldConflicts(set *selectionSet, parent *typeDef) {
 		for _, n := range slices.Concat(c.a, c.b) {
 			at = append(at, n.pos)
 		}
-		v.report(fmt.Sprintf("Fields %q conflict because %s. Use different aliases on the fields to fetch both if this was intentional.",
+		v.report(fmt.Sprintf("Fields %q conflict because %s. Use different aliases on the fields to fetch both if this was "+
+			"intentional.",
 			c.key, c.explanation()), at...)
 	}
 }
@@ -227,7 +228,8 @@ func (v *validator) compareFragments(out []*conflict, exclusive bool, a, b strin
 	if x == nil || y == nil {
 		return out
 	}
-	first, second := v.selectedBy(x.selectionSet, v.schema.types[x.typeCondition]), v.selectedBy(y.selectionSet, v.schema.types[y.typeCondition])
+	first, second := v.selectedBy(x.selectionSet, v.schema.types[x.typeCondition]),
+		v.selectedBy(y.selectionSet, v.schema.types[y.typeCondition])
 	out = v.compareFieldSets(out, exclusive, first, second)
 	for _, next := range second.spreads {
 		out = v.compareFragments(out, exclusive, a, next)

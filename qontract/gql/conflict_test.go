@@ -95,7 +95,8 @@ func TestLinearConflictSearchAgrees(t *testing.T) {
 
 // TestLocate compares locations with a simple count from the beginning of the text.
 func TestLocate(t *testing.T) {
-	for _, text := range []string{"", "a\nb\r\nc\rd", strings.Repeat("é😀x\n", 200), strings.Repeat("\u2028", 300) + "\r\nz", "\ufeff\n\n"} {
+	for _, text := range []string{"", "a\nb\r\nc\rd", strings.Repeat("é😀x\n", 200),
+		strings.Repeat("\u2028", 300) + "\r\nz", "\ufeff\n\n"} {
 		for pos := range text {
 			before := strings.ReplaceAll(strings.ReplaceAll(text[:pos], "\r\n", "\n"), "\r", "\n")
 			if strings.HasSuffix(text[:pos], "\r") && text[pos] == '\n' {

@@ -25,7 +25,8 @@ type linearConflictSearch struct {
 func (v *validator) reportFirstConflicts() {
 	for _, op := range v.doc.operations {
 		search := &linearConflictSearch{validator: v}
-		top := search.groupSubfields([]occurrence{{node: &fieldNode{selectionSet: op.selectionSet}, def: &fieldDef{typ: v.schema.rootType(op)}}})
+		top := search.groupSubfields([]occurrence{{node: &fieldNode{selectionSet: op.selectionSet},
+			def: &fieldDef{typ: v.schema.rootType(op)}}})
 		search.compareShapes(top)
 		search.compareReads(top)
 	}
@@ -102,7 +103,8 @@ func (s *linearConflictSearch) countWork(n int) {
 
 func (s *linearConflictSearch) reportConflict(key, reason string, a, b occurrence) {
 	s.finished = true
-	s.report(fmt.Sprintf("Fields %q conflict because %s. Use different aliases on the fields to fetch both if this was intentional.",
+	s.report(fmt.Sprintf("Fields %q conflict because %s. Use different aliases on the fields to fetch both if this was "+
+		"intentional.",
 		key, reason), a.node.pos, b.node.pos)
 }
 
@@ -116,7 +118,8 @@ func (s *linearConflictSearch) compareShapes(groups []*keyGroup) {
 				first = o
 			}
 			if o.def != nil && first.def != nil && !first.def.hasSameShape(o.def) && !s.finished {
-				s.reportConflict(g.key, fmt.Sprintf("they return conflicting types %q and %q", first.def.typeString(), o.def.typeString()), first, o)
+				s.reportConflict(g.key, fmt.Sprintf("they return conflicting types %q and %q", first.def.typeString(),
+					o.def.typeString()), first, o)
 			}
 		}
 		if s.finished {

@@ -30,7 +30,8 @@ func TestExactNumbers(t *testing.T) {
 	plain := `{"all":[{"of":"{\"null\":null,\"list\":[1,{\"n\":null}]}"},{"of":"{\"n\":1e+308,\"null\":null}"}]}`
 	exact := strings.Replace(plain, `"{\"null\":null,\"list\":[1,{\"n\":null}]}"`, "null", 1)
 	for given, want := range map[string]string{
-		``: plain + ` []`, `{"exactNumbers": false}`: plain + ` []`, `{"exactNumbers": "true"}`: plain + ` []`, `{"exactNumbers": true}`: exact + ` [[all 0 of list 1 n]]`,
+		``: plain + ` []`, `{"exactNumbers": false}`: plain + ` []`, `{"exactNumbers": "true"}`: plain + ` []`,
+		`{"exactNumbers": true}`: exact + ` [[all 0 of list 1 n]]`,
 	} {
 		req := gql.Request{Query: "{ all { of } }", Variables: variables(t, given)}
 		res := gql.New(b, s).Answer(context.Background(), req)

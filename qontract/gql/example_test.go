@@ -34,7 +34,8 @@ func ExampleEngine_Answer() {
 		fmt.Println(err)
 		return
 	}
-	res := gql.New(b, s).Answer(context.Background(), gql.Request{Query: `{ teams_v1(name: "b") { name parent { size } } }`})
+	res := gql.New(b, s).Answer(context.Background(),
+		gql.Request{Query: `{ teams_v1(name: "b") { name parent { size } } }`})
 	fmt.Printf("%d %s\n", res.Status, res.JSON())
 	// Output: 200 {"data":{"teams_v1":[{"name":"b","parent":{"size":3}}]},"extensions":{"schemas":["/team-1.yml"]}}
 }

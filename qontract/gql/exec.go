@@ -207,7 +207,8 @@ func (r *run) completeList(field *selectedField, v dataValue) (any, *Error) {
 	case fileList:
 		files, n = list, len(list)
 	default:
-		return nil, internalError("Expected Iterable, but did not find one for field \"%s.%s\".", field.parent.name, field.def.name)
+		return nil, internalError("Expected Iterable, but did not find one for field \"%s.%s\".", field.parent.name,
+			field.def.name)
 	}
 	out := make([]any, 0, n)
 	for i := range n {

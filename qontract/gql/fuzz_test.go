@@ -67,7 +67,8 @@ func FuzzAnswer(f *testing.F) {
 // TestConcurrent executes one query in several goroutines at the same time.
 func TestConcurrent(t *testing.T) {
 	e, s := smallEngine(t)
-	q, err := s.Compile(gql.Request{Query: `{authors{name awards{kind ... on Paper_v1{pages}} books{title authors{name}} links{path}}}`})
+	q, err := s.Compile(gql.Request{
+		Query: `{authors{name awards{kind ... on Paper_v1{pages}} books{title authors{name}} links{path}}}`})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,8 @@ func same(p *gql.Position, old, changed any) bool {
 
 // checkFootprint checks that some position sees the change if the answer to a query
 // differs.
-func checkFootprint(t *testing.T, base, head *bundle.Bundle, s *gql.Schema, q *gql.Query, path bundle.Path, text string) (differs, seen bool) {
+func checkFootprint(t *testing.T, base, head *bundle.Bundle, s *gql.Schema, q *gql.Query, path bundle.Path,
+	text string) (differs, seen bool) {
 	t.Helper()
 	before := gql.New(base, s).Execute(context.Background(), q)
 	after := gql.New(head, s).Execute(context.Background(), q)
@@ -100,7 +101,8 @@ func checkFootprint(t *testing.T, base, head *bundle.Bundle, s *gql.Schema, q *g
 	for _, c := range q.Footprint().Children {
 		unlike := !same(c.Pos, old.Object(), changed.Object())
 		seen = seen || unlike
-		if like := len(c.Pos.Changed(old.Object(), changed.Object())) == 0; like != c.Pos.Same(old.Object(), changed.Object()) {
+		if like := len(c.Pos.Changed(old.Object(), changed.Object())) == 0; like != c.Pos.Same(old.Object(),
+			changed.Object()) {
 			t.Errorf("%s: Changed and Same disagree about %s", text, path)
 		}
 	}

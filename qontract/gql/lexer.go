@@ -50,7 +50,8 @@ type lexer struct {
 
 // syntaxError returns the error for a text that is not valid GraphQL.
 func (t *sourceText) syntaxError(pos int, format string, args ...any) *Error {
-	return &Error{Code: CodeParse, Message: "Syntax Error: " + fmt.Sprintf(format, args...), Locations: []Location{t.locate(pos)}}
+	return &Error{Code: CodeParse, Message: "Syntax Error: " + fmt.Sprintf(format, args...),
+		Locations: []Location{t.locate(pos)}}
 }
 
 // describeChar names the character at an offset for an error message.

@@ -104,7 +104,8 @@ func (v *validator) checkOperationSizes() {
 	known := map[string]int{}
 	for _, op := range v.doc.operations {
 		if v.countSelections(op.selectionSet, known) > maxFields {
-			v.report(fmt.Sprintf("The operation selects more than %d fields once its fragments are filled in.", maxFields), op.pos)
+			v.report(fmt.Sprintf("The operation selects more than %d fields once its fragments are filled in.", maxFields),
+				op.pos)
 		}
 	}
 }

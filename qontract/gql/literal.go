@@ -107,7 +107,8 @@ func (a *argDef) valueGiven(given []*argument, variables map[string]any) (any, b
 		value, ok := variables[v.raw]
 		switch {
 		case !ok && a.required && a.defaultValue == nil:
-			return nil, false, fmt.Errorf("Argument %q of required type %q was provided the variable \"$%s\" which was not provided a runtime value.",
+			return nil, false, fmt.Errorf("Argument %q of required type %q was provided the variable \"$%s\" which was not "+
+				"provided a runtime value.",
 				a.name, a.typeString(), v.raw)
 		case !ok:
 			return a.defaultValue, a.defaultValue != nil, nil

@@ -122,7 +122,8 @@ func (q asked) request() any {
 func (q asked) variables() map[string]any {
 	out := map[string]any{}
 	for range q.IntN(4) {
-		out[pick(q.world, "a", "b", "c", "x")] = pick[any](q.world, true, false, nil, 1, "s", "Book_v1", 1.5, 1e20, []any{}, []any{1, nil}, []any{"x"},
+		out[pick(q.world, "a", "b", "c", "x")] = pick[any](q.world, true, false, nil, 1, "s", "Book_v1", 1.5, 1e20, []any{},
+			[]any{1, nil}, []any{"x"},
 			map[string]any{"k": 1})
 	}
 	return out
@@ -140,7 +141,8 @@ func (q asked) document() string {
 		out.WriteString("{ " + pick(w, "authors", "x: authors", "authors @skip(if: $a)") + " { " + q.author(0) + "} ")
 		out.WriteString(pick(w, "", "", "books { title parts { page by { name } } } ",
 			"shelves { material ... on WoodShelf_v1 { tree } } ",
-			`__type(name: "Author_v1") { name fields { name type { name kind } } } `, "nothing { title } ", "__type(name: $c) { kind name } ",
+			`__type(name: "Author_v1") { name fields { name type { name kind } } } `, "nothing { title } ",
+			"__type(name: $c) { kind name } ",
 			`__type(name: "Query") { fields(includeDeprecated: $a) { name args { name defaultValue type { name } } } } `,
 			"__schema { queryType { name } } ", "nope ") + "}\n")
 	}
@@ -200,7 +202,8 @@ func (q asked) mutated(text string) string {
 	case 1:
 		return string(runes[:to]) + string(runes[from:])
 	}
-	return string(runes[:from]) + pick(q.world, "{", "}", "(", ")", "[", "]", "!", "$a", "@skip(if: true)", ":", "...", "\"",
+	return string(runes[:from]) + pick(q.world, "{", "}", "(", ")", "[", "]", "!", "$a", "@skip(if: true)", ":", "...",
+		"\"",
 		`"""`, `"\u00e9"`, "1", "-", "1.5e3", "#", "&", "|", "=", " on ", " query ",
 		" fragment ", " mutation ", " type T { a: Int } ", "\\", "\u00e9", "😀", ",", "\n", "\r", "\t", "null", "true",
 		"__typename", "\ufeff", "0", ".") + string(runes[from:])

@@ -41,9 +41,12 @@ func TestLookup(t *testing.T) {
 	known, different := gql.New(b, schema), map[string]bool{}
 	for range 3 {
 		for _, args := range []string{
-			"", `(name: "a")`, `(name: "b")`, `(name: "é")`, `(name: "1")`, `(name: "")`, `(name: "no")`, `(name: null)`, `(size: 1)`, `(size: 7)`,
-			`(name: "a", size: 1)`, `(size: 2, name: "a")`, `(path: "/x/0.yml")`, `(path: "/y/0.yml")`, `(path: "/no.yml")`, `(path: "/x/0.yml", name: "a")`,
-			`(name: "a", filter: {size: 1})`, `(filter: {name: "a"})`, `(name: "a", filter: {name: {in: ["a"]}})`, `(name: "a", filter: {no: 1})`,
+			"", `(name: "a")`, `(name: "b")`, `(name: "é")`, `(name: "1")`, `(name: "")`, `(name: "no")`, `(name: null)`,
+			`(size: 1)`, `(size: 7)`,
+			`(name: "a", size: 1)`, `(size: 2, name: "a")`, `(path: "/x/0.yml")`, `(path: "/y/0.yml")`, `(path: "/no.yml")`,
+			`(path: "/x/0.yml", name: "a")`,
+			`(name: "a", filter: {size: 1})`, `(filter: {name: "a"})`, `(name: "a", filter: {name: {in: ["a"]}})`,
+			`(name: "a", filter: {no: 1})`,
 		} {
 			for _, root := range []string{"x", "none"} {
 				query := "{ " + root + args + " { path size } }"

@@ -7,13 +7,15 @@ func (s *Schema) objectType(t *typeDef, v any, field *selectedField) (*typeDef, 
 	name, ok := s.typeName(t, v, 0)
 	if !ok {
 		return nil, internalError("Abstract type %q must resolve to an Object type at runtime for field \"%s.%s\". "+
-			"Either the %q type should provide a \"resolveType\" function or each possible type should provide an \"isTypeOf\" function.",
+			"Either the %q type should provide a \"resolveType\" function or each possible type should provide an "+
+			"\"isTypeOf\" function.",
 			t.name, field.parent.name, field.def.name, t.name)
 	}
 	found := s.types[name]
 	switch {
 	case found == nil:
-		return nil, internalError("Abstract type %q was resolved to a type %q that does not exist inside the schema.", t.name, name)
+		return nil, internalError("Abstract type %q was resolved to a type %q that does not exist inside the schema.", t.name,
+			name)
 	case found.kind != kindObject:
 		return nil, internalError("Abstract type %q was resolved to a non-object type %q.", t.name, name)
 	case !found.isSubtypeOf(t):

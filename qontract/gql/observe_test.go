@@ -40,10 +40,14 @@ func TestObserve(t *testing.T) {
 		fields               []string
 	}{
 		{"all of a schema", `{ teams { name } }`, []bundle.Path{"/a.yml", "/b.yml"}, []bundle.Path{}, []string{"name"}},
-		{"only what the filter admits", `{ teams(name: "a") { name } }`, []bundle.Path{"/a.yml"}, []bundle.Path{}, []string{"name"}},
-		{"what a reference leads to", `{ teams(name: "b") { parent { name } } }`, []bundle.Path{"/a.yml", "/b.yml"}, []bundle.Path{}, []string{"name", "parent"}},
-		{"a part with a path is no file", `{ teams(name: "a") { secret { path field } } }`, []bundle.Path{"/a.yml"}, []bundle.Path{}, []string{"secret"}},
-		{"a resource, not what refers to it", `{ resources_v1(path: "/photo") { backrefs { path } } }`, []bundle.Path{}, []bundle.Path{"/photo"}, nil},
+		{"only what the filter admits", `{ teams(name: "a") { name } }`, []bundle.Path{"/a.yml"}, []bundle.Path{},
+			[]string{"name"}},
+		{"what a reference leads to", `{ teams(name: "b") { parent { name } } }`, []bundle.Path{"/a.yml", "/b.yml"},
+			[]bundle.Path{}, []string{"name", "parent"}},
+		{"a part with a path is no file", `{ teams(name: "a") { secret { path field } } }`, []bundle.Path{"/a.yml"},
+			[]bundle.Path{}, []string{"secret"}},
+		{"a resource, not what refers to it", `{ resources_v1(path: "/photo") { backrefs { path } } }`, []bundle.Path{},
+			[]bundle.Path{"/photo"}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -76,7 +76,9 @@ func (p *parser) parseDefinitionBody(n *typeSystemNode) {
 	case "enum":
 		p.parseOptionalList("{", "}", func() { n.parts = append(n.parts, p.parseEnumValue()) })
 	case "input":
-		p.parseOptionalList("{", "}", func() { n.parts = append(n.parts, p.parseInputValue("INPUT_FIELD_DEFINITION", n.extends)) })
+		p.parseOptionalList("{", "}", func() {
+			n.parts = append(n.parts, p.parseInputValue("INPUT_FIELD_DEFINITION", n.extends))
+		})
 	}
 }
 

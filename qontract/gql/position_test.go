@@ -24,16 +24,21 @@ func TestPosition(t *testing.T) {
 		"what a filter reads":    {all, `{"rating":1}`, `{"rating":2}`, []string{"/rating"}},
 		"inside an object":       {all, `{"home":{"street":"x","zip":1}}`, `{"home":{"street":"x","zip":2}}`, nil},
 		"deeper":                 {all, `{"home":{"street":"x"}}`, `{"home":{"street":"y"}}`, []string{"/home/street"}},
-		"an item":                {all, `{"awards":[{"kind":"gold","weight":1},{"pages":["x"]}]}`, `{"awards":[{"kind":"gold","weight":2},{"pages":["y"]}]}`, []string{"/awards/0/weight"}},
-		"what tells the type":    {all, `{"awards":[{"kind":"gold"}]}`, `{"awards":[{"kind":"paper"}]}`, []string{"/awards/0/kind"}},
-		"the order of items":     {all, `{"tags":["x","y"]}`, `{"tags":["y","x"]}`, []string{"/tags"}},
-		"a reference":            {all, `{"friends":[{"$ref":"/1"},{"$ref":"/2"}]}`, `{"friends":[{"$ref":"/1"},{"$ref":"/3"}]}`, []string{"/friends/1"}},
-		"fewer items":            {all, `{"friends":[{"$ref":"/1"}]}`, `{"friends":[]}`, []string{"/friends"}},
-		"a reference or not":     {all, `{"friends":[{"$ref":"/1"}]}`, `{"friends":[{"$ref":"/1","x":1}]}`, []string{"/friends/0"}},
-		"a resource":             {all, `{"photo":"/a"}`, `{"photo":"/b"}`, []string{"/photo"}},
-		"the path":               {all, `{"path":"/a"}`, `{"path":"/b"}`, []string{"/path"}},
-		"the schema":             {`{authors{name}}`, `{"$schema":"/a"}`, `{"$schema":"/b"}`, []string{"/$schema"}},
-		"odd values":             {all, `{"home":"x","awards":{"kind":"gold"}}`, `{"home":{"street":"x"},"awards":[{"kind":"gold"}]}`, []string{"/awards", "/home"}},
+		"an item": {all, `{"awards":[{"kind":"gold","weight":1},{"pages":["x"]}]}`,
+			`{"awards":[{"kind":"gold","weight":2},{"pages":["y"]}]}`, []string{"/awards/0/weight"}},
+		"what tells the type": {all, `{"awards":[{"kind":"gold"}]}`, `{"awards":[{"kind":"paper"}]}`,
+			[]string{"/awards/0/kind"}},
+		"the order of items": {all, `{"tags":["x","y"]}`, `{"tags":["y","x"]}`, []string{"/tags"}},
+		"a reference": {all, `{"friends":[{"$ref":"/1"},{"$ref":"/2"}]}`, `{"friends":[{"$ref":"/1"},{"$ref":"/3"}]}`,
+			[]string{"/friends/1"}},
+		"fewer items": {all, `{"friends":[{"$ref":"/1"}]}`, `{"friends":[]}`, []string{"/friends"}},
+		"a reference or not": {all, `{"friends":[{"$ref":"/1"}]}`, `{"friends":[{"$ref":"/1","x":1}]}`,
+			[]string{"/friends/0"}},
+		"a resource": {all, `{"photo":"/a"}`, `{"photo":"/b"}`, []string{"/photo"}},
+		"the path":   {all, `{"path":"/a"}`, `{"path":"/b"}`, []string{"/path"}},
+		"the schema": {`{authors{name}}`, `{"$schema":"/a"}`, `{"$schema":"/b"}`, []string{"/$schema"}},
+		"odd values": {all, `{"home":"x","awards":{"kind":"gold"}}`, `{"home":{"street":"x"},"awards":[{"kind":"gold"}]}`,
+			[]string{"/awards", "/home"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q, err := s.Compile(gql.Request{Query: c.query})
@@ -61,14 +66,17 @@ func TestBackReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	child := q.Footprint().Children[0].Pos.Children[0].Pos.Children[0]
-	if want := (gql.Synthetic{Schema: "/book-1.yml", SubAttr: "parts.by"}); child.Synthetic == nil || *child.Synthetic != want {
+	if want := (gql.Synthetic{Schema: "/book-1.yml", SubAttr: "parts.by"}); child.Synthetic == nil ||
+		*child.Synthetic != want {
 		t.Fatalf("got %v, want %v", child.Synthetic, want)
 	}
-	one, other := `{"parts":[{"by":[{"$ref":"/1"},{"$ref":"/2"}]}]}`, `{"parts":[{"by":{"$ref":"/2"}},{"page":1,"by":{"$ref":"/1"}}]}`
+	one, other := `{"parts":[{"by":[{"$ref":"/1"},{"$ref":"/2"}]}]}`,
+		`{"parts":[{"by":{"$ref":"/2"}},{"page":1,"by":{"$ref":"/1"}}]}`
 	if !child.Pos.Same(variables(t, one), variables(t, other)) {
 		t.Error("the same targets are not the same")
 	}
-	if got := child.Pos.Changed(variables(t, one), variables(t, `{"parts":[]}`)); !slices.Equal(got, []string{"/parts/by"}) {
+	if got := child.Pos.Changed(variables(t, one), variables(t, `{"parts":[]}`)); !slices.Equal(got,
+		[]string{"/parts/by"}) {
 		t.Errorf("got %q", got)
 	}
 }

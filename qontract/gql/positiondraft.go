@@ -69,7 +69,8 @@ func (a *analyzer) buildPosition(d *positionDraft) *Position {
 	for _, f := range d.filters {
 		a.addFilter(d, f)
 	}
-	pos := &Position{Leaves: sortedUnique(d.leaves), Whole: sortedUnique(d.whole), Discriminators: sortedUnique(d.discriminators), Refers: sortedUnique(d.refers)}
+	pos := &Position{Leaves: sortedUnique(d.leaves), Whole: sortedUnique(d.whole),
+		Discriminators: sortedUnique(d.discriminators), Refers: sortedUnique(d.refers)}
 	for _, c := range d.children {
 		child := Child{Key: c.key, Resource: c.resource, Pos: a.buildPosition(&c.position)}
 		if c.synthetic != (Synthetic{}) {

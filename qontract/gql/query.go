@@ -19,7 +19,8 @@ type Query struct {
 }
 
 func newQuery(s *Schema, doc *document, op *operation, variables map[string]any) *Query {
-	q := &Query{schema: s, doc: doc, op: op, variables: variables, fragments: make(map[string]*fragment, len(doc.fragments))}
+	q := &Query{schema: s, doc: doc, op: op, variables: variables,
+		fragments: make(map[string]*fragment, len(doc.fragments))}
 	for _, f := range doc.fragments {
 		q.fragments[f.name] = f
 	}

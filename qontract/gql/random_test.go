@@ -111,7 +111,8 @@ func (w *world) item(field *bundle.Object, depth int) any {
 		return w.chance(50)
 	case typ == "json":
 		return pick[any](w, "text", bundle.Number("1.10"), []any{"a", nil}, bundle.NewObject(
-			bundle.Member{Key: "z", Value: w.path()}, bundle.Member{Key: "2", Value: bundle.Number("2")}, bundle.Member{Key: "a", Value: ref(w.path())}))
+			bundle.Member{Key: "z", Value: w.path()}, bundle.Member{Key: "2", Value: bundle.Number("2")},
+			bundle.Member{Key: "a", Value: ref(w.path())}))
 	case typ == "Address_v1" || typ == "Part_v1":
 		return w.object(typ, depth+1)
 	case typ == "Award_v1":
@@ -138,7 +139,8 @@ func (w *world) object(typ string, depth int) *bundle.Object {
 // file returns a datafile.
 func (w *world) file(path string) *bundle.Object {
 	kind := strings.Split(path, "/")[1]
-	typ := map[string]string{"author": "Author_v1", "book": "Book_v1", "shelf": pick(w, "WoodShelf_v1", "SteelShelf_v1")}[kind]
+	typ := map[string]string{"author": "Author_v1", "book": "Book_v1",
+		"shelf": pick(w, "WoodShelf_v1", "SteelShelf_v1")}[kind]
 	o := w.object(typ, 0)
 	o.Set("$schema", "/"+kind+"-1.yml")
 	if kind == "shelf" {
@@ -189,11 +191,14 @@ func (w *world) arguments(f *bundle.Object) string {
 	case f.String("name") == "shelves":
 		return pick(w, `(filter:{material:"wood"})`, `(filter:{keeper:{filter:{name:"ana"}}})`, `(filter:{tree:{ne:null}})`)
 	case f.String("type") == "Author_v1":
-		return pick(w, `(name:"ana")`, `(path:"/author/1.yml")`, `(filter:{name:{in:["ana","ben"]}})`, `(filter:{friends:{filter:{age:{ne:1}}}})`,
-			`(filter:{mentor:{filter:{name:"ben",mentor:{filter:{}}}}})`, `(filter:{tags:["ana"]})`, `(filter:{award:{filter:{kind:{ne:"gold"}}}})`,
+		return pick(w, `(name:"ana")`, `(path:"/author/1.yml")`, `(filter:{name:{in:["ana","ben"]}})`,
+			`(filter:{friends:{filter:{age:{ne:1}}}})`,
+			`(filter:{mentor:{filter:{name:"ben",mentor:{filter:{}}}}})`, `(filter:{tags:["ana"]})`,
+			`(filter:{award:{filter:{kind:{ne:"gold"}}}})`,
 			`(filter:{homes:{filter:{zip:{in:[1,2]}}}})`, `(filter:{age:null})`, `(filter:{shelf:{filter:{tree:"wood"}}})`)
 	}
-	return pick(w, `(title:"ana")`, `(filter:{parts:{filter:{page:{in:[1]}}}})`, `(filter:{authors:{filter:{name:{ne:"ana"}}}})`)
+	return pick(w, `(title:"ana")`, `(filter:{parts:{filter:{page:{in:[1]}}}})`,
+		`(filter:{authors:{filter:{name:{ne:"ana"}}}})`)
 }
 
 func (w *world) selection(out *strings.Builder, typ string, depth int) {

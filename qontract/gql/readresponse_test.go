@@ -17,7 +17,8 @@ func TestReadResponse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []gql.Error{{Message: "m", Path: []any{"a", 2}, Locations: []gql.Location{{Line: 3, Column: 4}}, Code: "C", GQLType: "T"}}
+	want := []gql.Error{{Message: "m", Path: []any{"a", 2}, Locations: []gql.Location{{Line: 3, Column: 4}}, Code: "C",
+		GQLType: "T"}}
 	if !reflect.DeepEqual(got.Errors, want) || got.Status != 400 || !got.HasData {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -31,7 +32,8 @@ func TestReadResponse(t *testing.T) {
 // answerOf answers a query over one datafile.
 func answerOf(t *testing.T, query string) string {
 	t.Helper()
-	b, err := bundle.Parse([]byte(`{"data":{"/1":{"$schema":"/t","a":"x"}},"graphql":[{"name":"Thing","fields":[{"name":"a","type":"string"}]},
+	b, err := bundle.Parse(
+		[]byte(`{"data":{"/1":{"$schema":"/t","a":"x"}},"graphql":[{"name":"Thing","fields":[{"name":"a","type":"string"}]},
 		{"name":"Query","fields":[{"name":"things","type":"Thing","isList":true,"datafileSchema":"/t"}]}]}`), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -47,10 +49,12 @@ func answerOf(t *testing.T, query string) string {
 func TestSurrogates(t *testing.T) {
 	for text, isGood := range map[string]bool{
 		`\uD800\uDC00`: true, `\uDBFF\uDFFF`: true, `\uD7FF`: true, `\uE000`: true,
-		`\uD800`: false, `\uDC00`: false, `\uD800\uDBFF`: false, `\uD800\uE000`: false, `\uDC00\uDC00`: false, `\uD800x`: false,
+		`\uD800`: false, `\uDC00`: false, `\uD800\uDBFF`: false, `\uD800\uE000`: false, `\uDC00\uDC00`: false,
+		`\uD800x`: false,
 	} {
 		got := answerOf(t, `{things(path:"`+text+`"){a}}`)
-		if want := `{"data":{"things":[]}`; isGood && !strings.HasPrefix(got, want) || !isGood && !strings.Contains(got, "Invalid Unicode escape sequence") {
+		if want := `{"data":{"things":[]}`; isGood && !strings.HasPrefix(got, want) ||
+			!isGood && !strings.Contains(got, "Invalid Unicode escape sequence") {
 			t.Errorf("%s: got %s", text, got)
 		}
 	}
@@ -59,9 +63,11 @@ func TestSurrogates(t *testing.T) {
 // A variable is held to the type of its place, also within a fragment that names no type.
 func TestVariableInFragmentWithoutType(t *testing.T) {
 	for _, query := range []string{
-		`query($x:Boolean){things(path:$x){a}}`, `query($x:Boolean){...{things(path:$x){a}}}`, `query($x:Boolean){...on Query{things(path:$x){a}}}`,
+		`query($x:Boolean){things(path:$x){a}}`, `query($x:Boolean){...{things(path:$x){a}}}`,
+		`query($x:Boolean){...on Query{things(path:$x){a}}}`,
 	} {
-		if got := answerOf(t, query); !strings.Contains(got, `Variable \"$x\" of type \"Boolean\" used in position expecting type \"String\".`) {
+		if got := answerOf(t, query); !strings.Contains(got,
+			`Variable \"$x\" of type \"Boolean\" used in position expecting type \"String\".`) {
 			t.Errorf("%s: got %s", query, got)
 		}
 	}

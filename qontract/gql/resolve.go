@@ -11,7 +11,8 @@ func (r *run) resolveField(field *selectedField, from dataValue) (dataValue, *Er
 	if field.fault != nil {
 		return dataValue{}, field.fault.clone()
 	}
-	if _, ok := from.value.(undefined); ok && field.def.resolver != resolveTypename && field.def.resolver != resolveIntrospection {
+	if _, ok := from.value.(undefined); ok && field.def.resolver != resolveTypename &&
+		field.def.resolver != resolveIntrospection {
 		if key := field.def.firstKeyRead(); key != "" {
 			return dataValue{}, internalError("Cannot read properties of undefined (reading '%s')", key)
 		}

@@ -31,7 +31,8 @@ func RestrictToFile(req Request, root *Root, f *bundle.File) (single *Request, o
 		}
 		r.hasPath = true
 	}
-	if schema := root.selected.stringArgument("schema"); root.Resources() && !r.hasPath && schema != "" && schema != string(f.Schema) {
+	if schema := root.selected.stringArgument("schema"); root.Resources() && !r.hasPath && schema != "" &&
+		schema != string(f.Schema) {
 		return nil, true
 	}
 	if !r.restrictSet(op.selectionSet) {
@@ -87,7 +88,8 @@ func (d *document) fragmentNamed(name string) *fragment {
 // the others.
 func (r *fileRestriction) restrictField(f *fieldNode) {
 	if f.responseKey() != r.key {
-		f.directives = []*directive{{name: "skip", arguments: []*argument{{name: "if", value: &valueNode{kind: valueBoolean, raw: "true"}}}}}
+		f.directives = []*directive{{name: "skip",
+			arguments: []*argument{{name: "if", value: &valueNode{kind: valueBoolean, raw: "true"}}}}}
 		return
 	}
 	if r.hasPath {

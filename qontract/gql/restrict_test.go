@@ -28,10 +28,12 @@ func TestRestrictToFile(t *testing.T) {
 	engine := gql.New(b, schema)
 	for _, text := range []string{
 		"{ us { name } }", "{ x: us { name } us { name } }", `{ us(name: "b") { name } }`, `{ us(path: "/b.yml") { name } }`,
-		`{ us(path: null) { name } }`, `query($p: String = "/a.yml", $n: String) { us(path: $p, name: $n) { name } rs(schema: $p) { path } }`,
+		`{ us(path: null) { name } }`,
+		`query($p: String = "/a.yml", $n: String) { us(path: $p, name: $n) { name } rs(schema: $p) { path } }`,
 		`query($p: String) { us(path: $p) { name } }`, `{ us { ...F } rs { path } } fragment F on U { name }`,
 		`query($v: Boolean = true) { ... on Query { us { name } } ...G } fragment G on Query { rs @include(if: $v) @skip(if: false) { path } }`,
-		`{ rs(path: "") { path } us { name } }`, `{ rs(schema: "/y.yml") { path } }`, `{ rs(path: "/r", schema: "/y.yml") { path } }`,
+		`{ rs(path: "") { path } us { name } }`, `{ rs(schema: "/y.yml") { path } }`,
+		`{ rs(path: "/r", schema: "/y.yml") { path } }`,
 		`query A { us { name } }`,
 	} {
 		req := gql.Request{Query: text}

@@ -12,26 +12,38 @@ import (
 func TestNewSchemaErrors(t *testing.T) {
 	const query = `{"name":"Query","fields":[{"name":"a","type":"string"}]}`
 	for name, c := range map[string]struct{ types, want string }{
-		"no list":              {`{"confs":1}`, `neither a list of types nor an object with a list "confs"`},
-		"nothing":              {`null`, `neither a list of types`},
-		"not an object":        {`[1]`, `graphql type 0: not an object`},
-		"no query":             {`[{"name":"A","fields":[{"name":"a","type":"string"}]}]`, `there is no object type "Query"`},
-		"no name":              {`[{"fields":[]}]`, `graphql type 0: "" is not a name`},
-		"a name that is taken": {`[` + query + `,{"name":"JSON","fields":[]}]`, `graphql type "JSON": the name is that of a scalar`},
-		"twice":                {`[` + query + `,` + query + `]`, `graphql type "Query": the name is used twice`},
-		"reserved":             {`[{"name":"__A","fields":[]}]`, `graphql type "__A": "__A" is not a name`},
-		"no fields":            {`[{"name":"Query","fields":[]}]`, `graphql type "Query": it has no fields`},
-		"a field's name":       {`[{"name":"Query","fields":[{"name":"1a","type":"string"}]}]`, `graphql type "Query": field "1a": "1a" is not a name`},
-		"an unknown type":      {`[{"name":"Query","fields":[{"name":"a","type":"Nope"}]}]`, `graphql type "Query": field "a": there is no object type "Nope"`},
+		"no list":       {`{"confs":1}`, `neither a list of types nor an object with a list "confs"`},
+		"nothing":       {`null`, `neither a list of types`},
+		"not an object": {`[1]`, `graphql type 0: not an object`},
+		"no query":      {`[{"name":"A","fields":[{"name":"a","type":"string"}]}]`, `there is no object type "Query"`},
+		"no name":       {`[{"fields":[]}]`, `graphql type 0: "" is not a name`},
+		"a name that is taken": {`[` + query + `,{"name":"JSON","fields":[]}]`,
+			`graphql type "JSON": the name is that of a scalar`},
+		"twice":     {`[` + query + `,` + query + `]`, `graphql type "Query": the name is used twice`},
+		"reserved":  {`[{"name":"__A","fields":[]}]`, `graphql type "__A": "__A" is not a name`},
+		"no fields": {`[{"name":"Query","fields":[]}]`, `graphql type "Query": it has no fields`},
+		"a field's name": {`[{"name":"Query","fields":[{"name":"1a","type":"string"}]}]`,
+			`graphql type "Query": field "1a": "1a" is not a name`},
+		"an unknown type": {`[{"name":"Query","fields":[{"name":"a","type":"Nope"}]}]`,
+			`graphql type "Query": field "a": there is no object type "Nope"`},
 		"an object as interface": {`[` + query + `,{"name":"A","fields":[{"name":"q","type":"Query","isInterface":true}]}]`,
 			`graphql type "A": field "q": there is no interface "Query"`},
-		"no resolver":   {`[` + query + `,{"name":"A","isInterface":true,"fields":[{"name":"a","type":"string"}]}]`, `an interface needs interfaceResolve`},
-		"odd strategy":  {`[{"name":"A","isInterface":true,"interfaceResolve":{"strategy":"x"},"fields":[]}]`, `there is no strategy "x"`},
-		"no map":        {`[{"name":"A","isInterface":true,"interfaceResolve":{"strategy":"fieldMap","field":"x"},"fields":[]}]`, `needs field and fieldMap`},
-		"no resources":  {`[{"name":"Query","fields":[{"name":"a","type":"string","isResource":true,"resolveResource":true}]}]`, `there is no object type "Resource_v1"`},
-		"scalar files":  {`[{"name":"Query","fields":[{"name":"a","type":"string","datafileSchema":"/a"}]}]`, `datafiles cannot be of type "string"`},
-		"missing field": {`[` + query + `,` + shape + `,{"name":"B","interface":"A","fields":[{"name":"b","type":"int"}]}]`, `graphql type "B": field "a" of interface "A" is missing`},
-		"other field":   {`[` + query + `,` + shape + `,{"name":"B","interface":"A","fields":[{"name":"a","type":"int"}]}]`, `graphql type "B": field "a" is Int, but interface "A" has String`},
+		"no resolver": {`[` + query + `,{"name":"A","isInterface":true,"fields":[{"name":"a","type":"string"}]}]`,
+			`an interface needs interfaceResolve`},
+		"odd strategy": {`[{"name":"A","isInterface":true,"interfaceResolve":{"strategy":"x"},"fields":[]}]`,
+			`there is no strategy "x"`},
+		"no map": {
+			`[{"name":"A","isInterface":true,"interfaceResolve":{"strategy":"fieldMap","field":"x"},"fields":[]}]`,
+			`needs field and fieldMap`},
+		"no resources": {
+			`[{"name":"Query","fields":[{"name":"a","type":"string","isResource":true,"resolveResource":true}]}]`,
+			`there is no object type "Resource_v1"`},
+		"scalar files": {`[{"name":"Query","fields":[{"name":"a","type":"string","datafileSchema":"/a"}]}]`,
+			`datafiles cannot be of type "string"`},
+		"missing field": {`[` + query + `,` + shape + `,{"name":"B","interface":"A","fields":[{"name":"b","type":"int"}]}]`,
+			`graphql type "B": field "a" of interface "A" is missing`},
+		"other field": {`[` + query + `,` + shape + `,{"name":"B","interface":"A","fields":[{"name":"a","type":"int"}]}]`,
+			`graphql type "B": field "a" is Int, but interface "A" has String`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v, err := bundle.ParseValue([]byte(c.types))
@@ -87,7 +99,8 @@ func TestSuggestedTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	many := gql.New(b, s).Answer(context.Background(), gql.Request{Query: `{ab}`})
-	if got := string(many.JSON()); !strings.Contains(got, `Did you mean \"ab1\", \"ab2\", \"ab3\", \"ab4\", or \"ab5\"?`) { // five of six
+	// five of six
+	if got := string(many.JSON()); !strings.Contains(got, `Did you mean \"ab1\", \"ab2\", \"ab3\", \"ab4\", or \"ab5\"?`) {
 		t.Errorf("got %s", got)
 	}
 	res := gql.New(b, s).Answer(context.Background(), gql.Request{Query: `{files{name}}`})

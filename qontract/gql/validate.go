@@ -116,7 +116,8 @@ func (v *validator) validateVariableDefinition(def *variableDefinition) {
 func (v *validator) validateFragment(f *fragment) {
 	on := v.schema.types[f.typeCondition]
 	if on != nil && on.isLeaf() {
-		v.report(fmt.Sprintf("Fragment %q cannot condition on non composite type %q.", f.name, f.typeCondition), f.typeConditionPos)
+		v.report(fmt.Sprintf("Fragment %q cannot condition on non composite type %q.", f.name, f.typeCondition),
+			f.typeConditionPos)
 	}
 	v.checkUniqueFragment(f)
 	v.checkFragmentCycles(f)
@@ -163,8 +164,10 @@ func (v *validator) validateSpread(n *spreadNode, parent *typeDef, field *fieldD
 	f := v.fragments[n.name]
 	if f == nil {
 		v.report(fmt.Sprintf("Unknown fragment %q.", n.name), n.namePos)
-	} else if on := compositeType(v.schema.types[f.typeCondition]); on != nil && parent != nil && !on.sharesObjectsWith(parent) {
-		v.report(fmt.Sprintf("Fragment %q cannot be spread here as objects of type %q can never be of type %q.", n.name, parent.name, on.name), n.pos)
+	} else if on := compositeType(v.schema.types[f.typeCondition]); on != nil && parent != nil &&
+		!on.sharesObjectsWith(parent) {
+		v.report(fmt.Sprintf("Fragment %q cannot be spread here as objects of type %q can never be of type %q.", n.name,
+			parent.name, on.name), n.pos)
 	}
 	v.checkUniqueDirectives(n.directives)
 	v.validateDirectives(n.directives, "FRAGMENT_SPREAD", field)
@@ -180,7 +183,8 @@ func (v *validator) validateInlineFragment(n *inlineNode, parent *typeDef, field
 		}
 	}
 	if on != nil && parent != nil && !on.sharesObjectsWith(parent) {
-		v.report(fmt.Sprintf("Fragment cannot be spread here as objects of type %q can never be of type %q.", parent.name, on.name), n.pos)
+		v.report(fmt.Sprintf("Fragment cannot be spread here as objects of type %q can never be of type %q.", parent.name,
+			on.name), n.pos)
 	}
 	v.checkUniqueDirectives(n.directives)
 	if n.typeCondition != "" {

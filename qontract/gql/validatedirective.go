@@ -78,7 +78,8 @@ func (v *validator) checkRequiredDirectiveArguments(d *directive, def *directive
 		return slices.ContainsFunc(d.arguments, func(a *argument) bool { return a.name == name })
 	}
 	missing := func(name, typ string) {
-		v.report(fmt.Sprintf("Directive \"@%s\" argument %q of type %q is required, but it was not provided.", d.name, name, typ), d.pos)
+		v.report(fmt.Sprintf("Directive \"@%s\" argument %q of type %q is required, but it was not provided.", d.name, name,
+			typ), d.pos)
 	}
 	if own != nil {
 		for _, a := range own.requiredArguments() {

@@ -40,7 +40,8 @@ func (v *validator) checkFieldExists(n *fieldNode, parent *typeDef, def *fieldDe
 	case def == nil:
 		v.report(fmt.Sprintf("Cannot query field %q on type %q.", n.name, parent.name)+v.suggestField(parent, n.name), n.pos)
 	case def.typ.isLeaf() && n.selectionSet != nil:
-		v.report(fmt.Sprintf("Field %q must not have a selection since type %q has no subfields.", n.name, def.typeString()), n.selectionSet.pos)
+		v.report(fmt.Sprintf("Field %q must not have a selection since type %q has no subfields.", n.name, def.typeString()),
+			n.selectionSet.pos)
 	case !def.typ.isLeaf() && n.selectionSet == nil:
 		v.report(fmt.Sprintf("Field %q of type %q must have a selection of subfields. Did you mean \"%s { ... }\"?",
 			n.name, def.typeString(), n.name), n.pos)
@@ -62,8 +63,11 @@ func (v *validator) validateFieldArgument(a *argument, parent *typeDef, field *f
 // checkRequiredArguments checks that a field has all arguments that it requires.
 func (v *validator) checkRequiredArguments(n *fieldNode, def *fieldDef) {
 	for _, a := range def.args {
-		if a.required && a.defaultValue == nil && !slices.ContainsFunc(n.arguments, func(given *argument) bool { return given.name == a.name }) {
-			v.report(fmt.Sprintf("Field %q argument %q of type %q is required, but it was not provided.", def.name, a.name, a.typeString()), n.pos)
+		if a.required && a.defaultValue == nil && !slices.ContainsFunc(n.arguments, func(given *argument) bool {
+			return given.name == a.name
+		}) {
+			v.report(fmt.Sprintf("Field %q argument %q of type %q is required, but it was not provided.", def.name, a.name,
+				a.typeString()), n.pos)
 		}
 	}
 }

@@ -69,7 +69,9 @@ func hasRepeatedName(n int, at func(int) (string, int)) bool {
 }
 
 func (v *validator) checkUniqueVariables(op *operation) {
-	names, places := repeatedNames(len(op.variables), func(i int) (string, int) { return op.variables[i].name, op.variables[i].namePos })
+	names, places := repeatedNames(len(op.variables), func(i int) (string, int) {
+		return op.variables[i].name, op.variables[i].namePos
+	})
 	for i, name := range names {
 		v.report(fmt.Sprintf("There can be only one variable named \"$%s\".", name), places[i]...)
 	}
@@ -115,7 +117,8 @@ func (v *validator) checkUniqueDirectivesOfDefinition(n *typeSystemNode) {
 // repeatable. It records first uses in seen.
 func (v *validator) reportRepeatedDirectives(list []*directive, seen map[string]int) {
 	for _, d := range list {
-		if own := v.directiveDefinitions[d.name]; own != nil && own.repeatable || own == nil && v.schema.directiveNamed(d.name) == nil {
+		if own := v.directiveDefinitions[d.name]; own != nil && own.repeatable ||
+			own == nil && v.schema.directiveNamed(d.name) == nil {
 			continue
 		}
 		if first, used := seen[d.name]; used {

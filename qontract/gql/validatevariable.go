@@ -83,7 +83,8 @@ func (v *validator) checkVariablePosition(def *variableDefinition, u variableUse
 		at.nonNull = false
 	}
 	if !typ.isSubtypeOf(&at) {
-		v.report(fmt.Sprintf("Variable \"$%s\" of type %q used in position expecting type %q.", def.name, typ, u.expected.written), def.pos, u.node.pos)
+		v.report(fmt.Sprintf("Variable \"$%s\" of type %q used in position expecting type %q.", def.name, typ,
+			u.expected.written), def.pos, u.node.pos)
 	}
 }
 

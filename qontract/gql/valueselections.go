@@ -82,5 +82,6 @@ func (q *Query) fieldDefinitions(t *typeDef, name string) []*fieldDef {
 // readsSameAs reports whether two fields with the same name read the same value of an
 // object.
 func (f *fieldDef) readsSameAs(other *fieldDef) bool {
-	return f.typ == other.typ && f.resolver == other.resolver && f.schema == other.schema && f.subAttr == other.subAttr && f.list == other.list
+	return f.typ == other.typ && f.resolver == other.resolver && f.schema == other.schema && f.subAttr == other.subAttr &&
+		f.list == other.list
 }

@@ -29,7 +29,8 @@ func (l *loader) assemble() (*Bundles, error) {
 	for _, schemas := range l.roots {
 		listed[schemas[base]], listed[schemas[head]] = true, true
 	}
-	return &Bundles{listed: listed, Base: made[base], Head: made[head], BaseSide: l.sides[base], HeadSide: l.sides[head], RequestedDatafiles: l.requestedDatafiles}, nil
+	return &Bundles{listed: listed, Base: made[base], Head: made[head], BaseSide: l.sides[base], HeadSide: l.sides[head],
+		RequestedDatafiles: l.requestedDatafiles}, nil
 }
 
 // bundleJSON returns one side as the content of a bundle file.

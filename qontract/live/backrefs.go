@@ -106,7 +106,8 @@ func collectKeys(v any, keys map[string]bool) {
 
 // queryBackReferences queries the fields of a type that may be back references, and records
 // their values in links. The root field lists the type, perhaps among other types.
-func (l *loader) queryBackReferences(ctx context.Context, side int, root field, t *graphqlType, links map[fieldName]map[link]bool) error {
+func (l *loader) queryBackReferences(ctx context.Context, side int, root field, t *graphqlType,
+	links map[fieldName]map[link]bool) error {
 	suspects := l.possibleBackReferences(side, root, t)
 	l.inferred[t.name] = true
 	if len(suspects) == 0 {

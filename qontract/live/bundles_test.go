@@ -35,14 +35,17 @@ func TestUnknownBundle(t *testing.T) {
 	to.SHA256 = strings.Repeat("f", 64)
 	_, err := live.Open(t.Context(), from, to, live.Access{})
 	var unknown *live.UnknownBundleError
-	if !errors.As(err, &unknown) || unknown.SHA256 != to.SHA256 || !slices.Equal(unknown.Known, []string{strings.Repeat("0", 64)}) {
+	if !errors.As(err, &unknown) || unknown.SHA256 != to.SHA256 ||
+		!slices.Equal(unknown.Known, []string{strings.Repeat("0", 64)}) {
 		t.Errorf("got %v", err)
 	}
-	if side := live.NewSide(to, live.Access{}); side.Answer(t.Context(), gqlRequest("{ users { name } }")).Status != 502 || !errors.As(side.Err(), &unknown) {
+	if side := live.NewSide(to, live.Access{}); side.Answer(t.Context(), gqlRequest("{ users { name } }")).Status != 502 ||
+		!errors.As(side.Err(), &unknown) {
 		t.Errorf("got %v", side.Err())
 	}
 	to.Server = "http://elsewhere.example"
-	if _, err := live.Open(t.Context(), from, to, live.Access{}); err == nil || !strings.Contains(err.Error(), "one server must have both bundles") {
+	if _, err := live.Open(t.Context(), from, to, live.Access{}); err == nil ||
+		!strings.Contains(err.Error(), "one server must have both bundles") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -79,7 +79,8 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 }
 
 var (
-	errOtherServer      = errors.New("it redirects to another server, which is not followed: give the address of that server if it is the right one")
+	errOtherServer = errors.New("it redirects to another server, which is not followed: give the address of that " +
+		"server if it is the right one")
 	errTooManyRedirects = errors.New("it redirects too often")
 )
 
@@ -137,7 +138,8 @@ func mayPass(err error) (after time.Duration, ok bool) {
 
 // sendOnce sends a request once.
 func (c *Client) sendOnce(ctx context.Context, x call) (int, []byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, requestTimeout, errors.New("the answer took more than "+requestTimeout.String()))
+	ctx, cancel := context.WithTimeoutCause(ctx, requestTimeout,
+		errors.New("the answer took more than "+requestTimeout.String()))
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, x.method, c.server+x.path, bytes.NewReader(x.body))
 	if err != nil {

@@ -55,7 +55,8 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(half), Request: r}, nil
 	}
 	body := strings.ReplaceAll(now.body, "AUTH", r.Header.Get("Authorization"))
-	return &http.Response{StatusCode: now.status, Header: now.header, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	return &http.Response{StatusCode: now.status, Header: now.header, Body: io.NopCloser(strings.NewReader(body)),
+		Request: r}, nil
 }
 
 // Zeros is an endless body.
@@ -75,19 +76,27 @@ func TestRetries(t *testing.T) {
 		most     time.Duration
 	}{
 		{"good", steps{says(200, "yes")}, 1, "yes", "", 0, 0},
-		{"broken, then good", steps{breaks, breaks, says(200, "yes")}, 3, "yes", "", 300 * time.Millisecond, 600 * time.Millisecond},
+		{"broken, then good", steps{breaks, breaks, says(200, "yes")}, 3, "yes", "", 300 * time.Millisecond,
+			600 * time.Millisecond},
 		{"cut, then good", steps{cut, says(200, "yes")}, 2, "yes", "", 100 * time.Millisecond, 200 * time.Millisecond},
 		{"cut", steps{cut}, 5, "", "the answer was cut short: unexpected EOF (tried 5 times)", 0, time.Minute},
-		{"trouble, then good", steps{says(503, "x"), says(200, "yes")}, 2, "yes", "", 100 * time.Millisecond, 200 * time.Millisecond},
+		{"trouble, then good", steps{says(503, "x"), says(200, "yes")}, 2, "yes", "", 100 * time.Millisecond,
+			200 * time.Millisecond},
 		{"broken", steps{breaks}, 5, "", "connection refused (tried 5 times)", 1500 * time.Millisecond, 3 * time.Second},
-		{"trouble", steps{says(500, "oh <b>")}, 5, "", `status 500: "oh <b>" (tried 5 times)`, 1500 * time.Millisecond, 3 * time.Second},
-		{"too many", steps{says(429, "", "Retry-After", "7"), says(200, "yes")}, 2, "yes", "", 7 * time.Second, 7 * time.Second},
-		{"leave me alone for a day", steps{says(503, "", "Retry-After", "86400"), says(200, "yes")}, 2, "yes", "", maxAfter, maxAfter},
-		{"nonsense", steps{says(503, "", "Retry-After", "-5 years"), says(200, "yes")}, 2, "yes", "", 100 * time.Millisecond, 200 * time.Millisecond},
+		{"trouble", steps{says(500, "oh <b>")}, 5, "", `status 500: "oh <b>" (tried 5 times)`, 1500 * time.Millisecond,
+			3 * time.Second},
+		{"too many", steps{says(429, "", "Retry-After", "7"), says(200, "yes")}, 2, "yes", "", 7 * time.Second,
+			7 * time.Second},
+		{"leave me alone for a day", steps{says(503, "", "Retry-After", "86400"), says(200, "yes")}, 2, "yes", "", maxAfter,
+			maxAfter},
+		{"nonsense", steps{says(503, "", "Retry-After", "-5 years"), says(200, "yes")}, 2, "yes", "", 100 * time.Millisecond,
+			200 * time.Millisecond},
 		{"not there", steps{says(404, "no")}, 1, "", `status 404: "no"`, 0, 0},
-		{"who are you", steps{says(401, "no")}, 1, "", `status 401: "no"; put what it wants as Authorization into PRCHECK_AUTHORIZATION`, 0, 0},
+		{"who are you", steps{says(401, "no")}, 1, "",
+			`status 401: "no"; put what it wants as Authorization into PRCHECK_AUTHORIZATION`, 0, 0},
 		{"elsewhere", steps{says(302, "", "Location", "http://other.example/")}, 1, "", errOtherServer.Error(), 0, 0},
-		{"elsewhere without tls", steps{says(302, "", "Location", "http://s.example:81/")}, 1, "", errOtherServer.Error(), 0, 0},
+		{"elsewhere without tls", steps{says(302, "", "Location", "http://s.example:81/")}, 1, "", errOtherServer.Error(), 0,
+			0},
 		{"around", steps{says(302, "", "Location", "/b"), says(200, "yes")}, 2, "yes", "", 0, 0},
 		{"around for ever", steps{says(302, "", "Location", "/b")}, 6, "", errTooManyRedirects.Error(), 0, 0},
 		{"huge", steps{says(200, strings.Repeat("x", 101))}, 1, "", "the answer is larger than 100 bytes", 0, 0},
@@ -104,7 +113,8 @@ func TestRetries(t *testing.T) {
 				if want != "" {
 					want = "asking http://s.example/a: " + want
 				}
-				if string(body) != c.body || s.asked != c.requests || (err == nil) != (want == "") || err != nil && err.Error() != want {
+				if string(body) != c.body || s.asked != c.requests || (err == nil) != (want == "") ||
+					err != nil && err.Error() != want {
 					t.Errorf("got %q, %d requests, %v; want %q, %d, %s", body, s.asked, err, c.body, c.requests, want)
 				}
 				if took < c.least || took > c.most {
@@ -161,7 +171,8 @@ func TestAnswers(t *testing.T) {
 		{"bad data", 200, `{"data":7}`, "its data is not an object"},
 		{"bad errors", 200, `{"data":null,"errors":7}`, "its errors are not a list"},
 		{"rejected for nothing", 400, `{"data":{}}`, "it has no errors although its status is 400"},
-		{"deep", 200, `{"data":` + strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_001), "the answer is not one of GraphQL"},
+		{"deep", 200, `{"data":` + strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_001),
+			"the answer is not one of GraphQL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			side := NewSide(Ref{"http://s.example", strings.Repeat("0", 64)}, Access{Transport: &script{

@@ -47,7 +47,8 @@ func (l *loader) recordSchema(side int, root string, paths []bundle.Path) error 
 	for _, p := range paths {
 		o := l.datafileObject(side, p)
 		if o == nil {
-			return fmt.Errorf("%s lists datafile %q in %s and does not give it: is it reloading? try again", l.client.server, p, root)
+			return fmt.Errorf("%s lists datafile %q in %s and does not give it: is it reloading? try again", l.client.server, p,
+				root)
 		}
 		bound := l.roots[root]
 		bound[side] = bundle.SchemaPath(o.String("$schema"))
@@ -97,7 +98,8 @@ func (l *loader) requireEmpty(ctx context.Context, side int, f field) error {
 	if v, _ := data.Get(f.name); len(objects(data, f.name)) == 0 && !isObject(v) {
 		return nil
 	}
-	return fmt.Errorf("the datafiles that %s lists in %s cannot be found, since its GraphQL type %s has no path: use the bundle files instead", l.client.server, f.name, f.typeName)
+	return fmt.Errorf("the datafiles that %s lists in %s cannot be found, since its GraphQL type %s has no path: use "+
+		"the bundle files instead", l.client.server, f.name, f.typeName)
 }
 
 func isObject(v any) bool {

@@ -37,7 +37,8 @@ func (l *loader) describeTypes(side int) *bundle.Object {
 }
 
 // scalars are the names that scalar types have in a bundle.
-var scalars = map[string]string{"String": "string", "Int": "int", "Float": "float", "Boolean": "boolean", "JSON": "json"}
+var scalars = map[string]string{"String": "string", "Int": "int", "Float": "float", "Boolean": "boolean",
+	"JSON": "json"}
 
 // describeField describes a field in the form of a bundle.
 func (l *loader) describeField(side int, t *graphqlType, f field) *bundle.Object {
@@ -65,7 +66,8 @@ func (l *loader) describeField(side int, t *graphqlType, f field) *bundle.Object
 		flag("isResource", true)
 		flag("resolveResource", true)
 	case back:
-		o.Set("synthetic", bundle.NewObject(bundle.Member{Key: "schema", Value: string(s.schema)}, bundle.Member{Key: "subAttr", Value: s.attr}))
+		o.Set("synthetic", bundle.NewObject(bundle.Member{Key: "schema", Value: string(s.schema)},
+			bundle.Member{Key: "subAttr", Value: s.attr}))
 	}
 	return o
 }

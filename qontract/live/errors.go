@@ -37,7 +37,8 @@ type UnknownBundleError struct {
 
 // Error returns a message that says what to do.
 func (e *UnknownBundleError) Error() string {
-	text := fmt.Sprintf("%s does not have bundle %s: it has expired there or was never loaded; let the server load it again", e.Server, e.SHA256)
+	text := fmt.Sprintf("%s does not have bundle %s: it has expired there or was never loaded; let the server load "+
+		"it again", e.Server, e.SHA256)
 	if len(e.Known) > 0 {
 		text += ", or take one that it has: " + strings.Join(e.Known, ", ")
 	}

@@ -168,7 +168,8 @@ func (l *loader) fetchDatafile(ctx context.Context, p bundle.Path) (*filePair, e
 	path := l.diffPath() + "/datafile" + strings.Join(parts, "/")
 	raw, err := l.client.get(ctx, path)
 	var status *StatusError
-	if errors.As(err, &status) && status.Status == http.StatusNotFound && strings.HasPrefix(status.Text, "datafile not found") {
+	if errors.As(err, &status) && status.Status == http.StatusNotFound &&
+		strings.HasPrefix(status.Text, "datafile not found") {
 		return nil, nil
 	}
 	if err != nil {

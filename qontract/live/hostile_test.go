@@ -27,7 +27,8 @@ func (l liar) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if asked == l.path || !strings.HasPrefix(l.path, "/") && strings.Contains(asked, l.path) ||
 		strings.HasSuffix(l.path, "/") && strings.HasPrefix(asked, l.path) {
-		return &http.Response{StatusCode: l.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(l.body)), Request: r}, nil
+		return &http.Response{StatusCode: l.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(l.body)),
+			Request: r}, nil
 	}
 	return http.DefaultTransport.RoundTrip(r)
 }
@@ -54,9 +55,12 @@ func TestHostile(t *testing.T) {
 		{"datafile of another server", diff + "/datafile/", `<html>`, "is not what a qontract-server gives"},
 		{"no types", "__schema", `{"data":{}}`, "has no GraphQL type Query"},
 		{"no data", "__schema", `{"data":null,"errors":[{"message":"a\nb"}]}`, `answers with an error: "a\nb"`},
-		{"types without names", "__schema", `{"data":{"__schema":{"types":[{"kind":"OBJECT"},7,{"kind":"OBJECT","name":"Query","fields":[{},{"name":"x"}]}]}}}`, ""},
+		{"types without names", "__schema",
+			`{"data":{"__schema":{"types":[{"kind":"OBJECT"},7,{"kind":"OBJECT","name":"Query","fields":[{},{"name":"x"}]}]}}}`,
+			""},
 		{"lists of nothing", "users{path}", `{"data":{}}`, ""},
-		{"lists of what is not there", "users{path}", `{"data":{"users":[{"path":"/nowhere"},{},7,{"path":"/../up"}]}}`, "does not give it"},
+		{"lists of what is not there", "users{path}", `{"data":{"users":[{"path":"/nowhere"},{},7,{"path":"/../up"}]}}`,
+			"does not give it"},
 		{"back references of nowhere", "{r:roles", `{"data":{"r":[{"path":"/x","f0":[{"path":"/y"}]}]}}`, ""},
 		{"resources", "{r:resources", `{"data":{"r":[{"path":"/x"},{}]}}`, ""},
 	} {

@@ -48,7 +48,8 @@ func parseAddress(address, form string) (*url.URL, error) {
 	case err != nil || u.Opaque != "" || !IsRef(address) || u.Hostname() == "":
 		return nil, errors.New("not an address; write " + form)
 	case u.User != nil:
-		return nil, errors.New("an address must not hold a user or password, since reports and logs show it; set PRCHECK_AUTHORIZATION instead")
+		return nil, errors.New("an address must not hold a user or password, since reports and logs show it; set " +
+			"PRCHECK_AUTHORIZATION instead")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return nil, errors.New("an address must not hold a ? or #; write " + form)
 	}

@@ -66,7 +66,8 @@ type commitInfo struct {
 // [UnknownBundleError] if the server does not have one of them.
 func Open(ctx context.Context, from, to Ref, opts Access) (*Bundles, error) {
 	if from.Server != to.Server {
-		return nil, fmt.Errorf("base is on %s and head on %s: one server must have both bundles, since changes come from its /diff; load both there", from.Server, to.Server)
+		return nil, fmt.Errorf("base is on %s and head on %s: one server must have both bundles, since changes come from "+
+			"its /diff; load both there", from.Server, to.Server)
 	}
 	client := NewClient(from.Server, opts)
 	l := &loader{
@@ -77,7 +78,8 @@ func Open(ctx context.Context, from, to Ref, opts Access) (*Bundles, error) {
 		inferred: map[string]bool{}, undecided: [2]map[fieldName]bool{{}, {}}, vagueTypes: map[string]bool{},
 	}
 	for _, step := range []func(context.Context) error{
-		l.readCommits, l.readDiff, l.introspect, l.listDatafiles, l.followReferences, l.inferBackReferences, l.listResources, l.fetchReferringFiles, l.followReferences,
+		l.readCommits, l.readDiff, l.introspect, l.listDatafiles, l.followReferences, l.inferBackReferences, l.listResources,
+		l.fetchReferringFiles, l.followReferences,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err

@@ -33,15 +33,18 @@ func ParseRef(ref string) (Ref, error) {
 	}
 	switch {
 	case u.User != nil:
-		return Ref{}, errors.New("an address must not hold a user or password, since plans and logs show it; set PRCHECK_AUTHORIZATION instead")
+		return Ref{}, errors.New("an address must not hold a user or password, since plans and logs show it; set " +
+			"PRCHECK_AUTHORIZATION instead")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return Ref{}, errors.New("an address must not hold a ? or #, since plans and logs show it; write http://SERVER/graphqlsha/SHA")
+		return Ref{}, errors.New("an address must not hold a ? or #, since plans and logs show it; write " +
+			"http://SERVER/graphqlsha/SHA")
 	case u.Hostname() == "":
 		return Ref{}, errors.New("the address names no server; write http://SERVER/graphqlsha/SHA")
 	}
 	before, sha, ok := strings.Cut(u.EscapedPath(), "/graphqlsha/")
 	if !ok {
-		return Ref{}, errors.New("the address names no bundle; end it with /graphqlsha/SHA, where SHA is what the server's /sha256 said")
+		return Ref{}, errors.New("the address names no bundle; end it with /graphqlsha/SHA, where SHA is what the server's " +
+			"/sha256 said")
 	}
 	if sha = strings.TrimSuffix(sha, "/"); !sha256Form.MatchString(sha) {
 		return Ref{}, fmt.Errorf("%.80q is not the sha256 of a bundle: 64 digits of 0-9 and a-f", sha)

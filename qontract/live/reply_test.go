@@ -18,16 +18,23 @@ func TestWithoutStacks(t *testing.T) {
 			`{"errors":[{"message":"m","extensions":{"code":"C"}}],"data":null}`},
 		{"first", `{"errors":[{"extensions":{"stacktrace":[],"code":"C"}}]}`, `{"errors":[{"extensions":{"code":"C"}}]}`},
 		{"alone", `{"errors":[{"extensions": {"stacktrace":[{}]} }]}`, `{"errors":[{"extensions": {} }]}`},
-		{"between", `{"errors":[{"extensions":{"a":{"x":1}, "stacktrace" : "s" ,"b":2}}]}`, `{"errors":[{"extensions":{"a":{"x":1} ,"b":2}}]}`},
-		{"between, tight", `{"errors":[{"extensions":{"a":1,"stacktrace":2,"b":3}}]}`, `{"errors":[{"extensions":{"a":1,"b":3}}]}`},
-		{"of each", `{"data":1,"errors":[{"extensions":{"c":1,"stacktrace":[1]}},{},{"extensions":{"c":2,"stacktrace":[2]}}],"x":2}`,
+		{"between", `{"errors":[{"extensions":{"a":{"x":1}, "stacktrace" : "s" ,"b":2}}]}`,
+			`{"errors":[{"extensions":{"a":{"x":1} ,"b":2}}]}`},
+		{"between, tight", `{"errors":[{"extensions":{"a":1,"stacktrace":2,"b":3}}]}`,
+			`{"errors":[{"extensions":{"a":1,"b":3}}]}`},
+		{"of each",
+			`{"data":1,"errors":[{"extensions":{"c":1,"stacktrace":[1]}},{},{"extensions":{"c":2,"stacktrace":[2]}}],"x":2}`,
 			`{"data":1,"errors":[{"extensions":{"c":1}},{},{"extensions":{"c":2}}],"x":2}`},
-		{"in data", `{"data":{"errors":[{"extensions":{"code":1,"stacktrace":2}}]}}`, `{"data":{"errors":[{"extensions":{"code":1,"stacktrace":2}}]}}`},
-		{"in a message", `{"errors":[{"message":"\"stacktrace\":[]","stacktrace":1}]}`, `{"errors":[{"message":"\"stacktrace\":[]","stacktrace":1}]}`},
-		{"below", `{"errors":[{"extensions":{"more":{"stacktrace":1}}}]}`, `{"errors":[{"extensions":{"more":{"stacktrace":1}}}]}`},
+		{"in data", `{"data":{"errors":[{"extensions":{"code":1,"stacktrace":2}}]}}`,
+			`{"data":{"errors":[{"extensions":{"code":1,"stacktrace":2}}]}}`},
+		{"in a message", `{"errors":[{"message":"\"stacktrace\":[]","stacktrace":1}]}`,
+			`{"errors":[{"message":"\"stacktrace\":[]","stacktrace":1}]}`},
+		{"below", `{"errors":[{"extensions":{"more":{"stacktrace":1}}}]}`,
+			`{"errors":[{"extensions":{"more":{"stacktrace":1}}}]}`},
 		{"broken", `{"errors":[{"extensions":{"c":1,"stacktrace":[1]`, `{"errors":[{"extensions":{"c":1,"stacktrace":[1]`},
 		{"errors of another kind", `{"errors":{"stacktrace":1}}`, `{"errors":{"stacktrace":1}}`},
-		{"extensions of another kind", `{"errors":[{"extensions":"stacktrace"},{"stacktrace":1}]}`, `{"errors":[{"extensions":"stacktrace"},{"stacktrace":1}]}`},
+		{"extensions of another kind", `{"errors":[{"extensions":"stacktrace"},{"stacktrace":1}]}`,
+			`{"errors":[{"extensions":"stacktrace"},{"stacktrace":1}]}`},
 		{"no object", `["stacktrace"]`, `["stacktrace"]`},
 	} {
 		if got := string(WithoutStacks([]byte(c.body))); got != c.want {
@@ -47,7 +54,8 @@ func TestAsk(t *testing.T) {
 	}{
 		{"an answer", says(200, `{"data":{ "b":1.50,"a":"\u00e9"}}`+"\n"), 200, `{"data":{ "b":1.50,"a":"\u00e9"}}`},
 		{"two line breaks", says(200, `{"data":{}}`+"\n\n"), 200, `{"data":{}}` + "\n"},
-		{"a stack trace", says(200, `{"errors":[{"message":"m","extensions":{"code":"C","stacktrace":["AUTH"]}}],"data":null}`), 200,
+		{"a stack trace",
+			says(200, `{"errors":[{"message":"m","extensions":{"code":"C","stacktrace":["AUTH"]}}],"data":null}`), 200,
 			`{"errors":[{"message":"m","extensions":{"code":"C"}}],"data":null}`},
 		{"a rejection", says(400, `{"errors":[{"message":"m"}]}`), 400, `{"errors":[{"message":"m"}]}`},
 		{"another rejection", says(413, "too large"), 0, `status 413: "too large"`},
@@ -58,9 +66,11 @@ func TestAsk(t *testing.T) {
 		{"nothing", says(200, "{}"), 0, "the answer is not one of GraphQL: it has neither data nor errors"},
 		{"too much", says(200, `{"data":{"a":"`+strings.Repeat("x", 1000)+`"}}`), 0, "the answer is larger than 200 bytes"},
 		{"endless", step{kind: "endless"}, 0, "the answer is larger than 200 bytes"},
-		{"a secret", says(403, "no AUTH"), 0, `status 403: "no ***"; put what it wants as Authorization into PRCHECK_AUTHORIZATION`},
+		{"a secret", says(403, "no AUTH"), 0,
+			`status 403: "no ***"; put what it wants as Authorization into PRCHECK_AUTHORIZATION`},
 	} {
-		host, err := ParseHost("http://s.example", Access{Transport: &script{steps: []step{c.step}}, Authorization: "Bearer hunter2hunter2"})
+		host, err := ParseHost("http://s.example", Access{Transport: &script{steps: []step{c.step}},
+			Authorization: "Bearer hunter2hunter2"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,13 +78,16 @@ func TestAsk(t *testing.T) {
 		switch {
 		case c.status > 0 && (err != nil || got.Status != c.status || string(got.Body) != c.want):
 			t.Errorf("%s: got %d %s, %v, want %d %s", c.name, got.Status, got.Body, err, c.status, c.want)
-		case c.status == 0 && (err == nil || !strings.HasPrefix(err.Error(), address+c.want) || strings.Contains(err.Error(), "hunter2")):
+		case c.status == 0 && (err == nil || !strings.HasPrefix(err.Error(), address+c.want) ||
+			strings.Contains(err.Error(), "hunter2")):
 			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
 		}
 	}
-	host, _ := ParseHost("http://s.example", Access{Transport: &script{steps: []step{says(404, "<pre>Cannot POST /graphqlsha/"+sha+"</pre>")}}})
+	host, _ := ParseHost("http://s.example",
+		Access{Transport: &script{steps: []step{says(404, "<pre>Cannot POST /graphqlsha/"+sha+"</pre>")}}})
 	var unknown *UnknownBundleError
-	if _, err := host.Bundle(sha).Ask(t.Context(), gql.Request{}, 100); !errors.As(err, &unknown) || unknown.SHA256 != sha {
+	if _, err := host.Bundle(sha).Ask(t.Context(), gql.Request{}, 100); !errors.As(err, &unknown) ||
+		unknown.SHA256 != sha {
 		t.Errorf("no bundle: got %v", err)
 	}
 }
@@ -87,7 +100,8 @@ func TestAskElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := host.Bundle(sha).Ask(t.Context(), gql.Request{Query: "{a}"}, 200); err == nil || !strings.Contains(err.Error(), "redirects to another server") || s.asked != 1 {
+	if _, err := host.Bundle(sha).Ask(t.Context(), gql.Request{Query: "{a}"},
+		200); err == nil || !strings.Contains(err.Error(), "redirects to another server") || s.asked != 1 {
 		t.Errorf("got %v after %d requests", err, s.asked)
 	}
 }

@@ -36,7 +36,8 @@ func (s *BundleClient) Answer(ctx context.Context, req gql.Request) *gql.Respons
 	if s.firstErr == nil {
 		s.firstErr = err
 	}
-	return &gql.Response{Status: http.StatusBadGateway, Errors: []gql.Error{{Message: err.Error(), Code: gql.CodeInternal}}}
+	return &gql.Response{Status: http.StatusBadGateway,
+		Errors: []gql.Error{{Message: err.Error(), Code: gql.CodeInternal}}}
 }
 
 // Vague reports whether the back references of one of the GraphQL types are not known. It is

@@ -145,7 +145,8 @@ func objectNames(o *bundle.Object, key string) []string {
 
 // readType reads a type from the answer to an introspection.
 func readType(o *bundle.Object) *graphqlType {
-	t := &graphqlType{name: o.String("name"), kind: o.String("kind"), interfaces: objectNames(o, "interfaces"), possibleTypes: objectNames(o, "possibleTypes")}
+	t := &graphqlType{name: o.String("name"), kind: o.String("kind"), interfaces: objectNames(o, "interfaces"),
+		possibleTypes: objectNames(o, "possibleTypes")}
 	for _, item := range objects(o, "fields") {
 		f := field{name: item.String("name"), args: objectNames(item, "args")}
 		at, _ := item.Get("type")

@@ -48,7 +48,8 @@ func preferredType(accept string, offers []string) string {
 			if !ok {
 				continue
 			}
-			if this := []float64{exact, want.quality, -float64(place)}; own[1] == 0 && own[0] == 0 && own[2] == 0 || slices.Compare(this, own) > 0 {
+			if this := []float64{exact, want.quality, -float64(place)}; own[1] == 0 && own[0] == 0 && own[2] == 0 ||
+				slices.Compare(this, own) > 0 {
 				own = this
 			}
 		}

@@ -51,7 +51,8 @@ func newAnswerCache(limit int64) *answerCache {
 		return nil
 	}
 	trial := limit / 8
-	return &answerCache{elements: map[cacheKey]*list.Element{}, trial: answerList{limit: trial}, kept: answerList{limit: limit - trial}}
+	return &answerCache{elements: map[cacheKey]*list.Element{}, trial: answerList{limit: trial},
+		kept: answerList{limit: limit - trial}}
 }
 
 // cacheKeyOf returns the key of a request over a bundle. The method of the request is not
@@ -62,7 +63,8 @@ func cacheKeyOf(on *Snapshot, req *gql.Request) cacheKey {
 	if req.Variables != nil {
 		vars = bundle.AppendOrdered(nil, req.Variables) // the order of keys counts in a filter
 	}
-	for _, part := range []string{on.Bundle.SHA256(), req.Operation, strconv.FormatBool(req.EmptyName), req.Query, string(vars)} {
+	for _, part := range []string{on.Bundle.SHA256(), req.Operation, strconv.FormatBool(req.EmptyName), req.Query,
+		string(vars)} {
 		_, _ = h.Write(strconv.AppendInt(nil, int64(len(part)), 10)) // never fails
 		_, _ = h.Write([]byte(":" + part))
 	}

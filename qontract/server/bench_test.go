@@ -18,7 +18,8 @@ func manyUsers(n int) string {
 		fmt.Fprintf(&out, `"/roles/%d.yml":{"$schema":"/role-1.yml","name":"role-%d"},`, i, i)
 	}
 	for i := range n {
-		fmt.Fprintf(&out, `"/users/%d.yml":{"$schema":"/user-1.yml","name":"user-%d","roles":[{"$ref":"/roles/%d.yml"},{"$ref":"/roles/%d.yml"}]},`,
+		fmt.Fprintf(&out,
+			`"/users/%d.yml":{"$schema":"/user-1.yml","name":"user-%d","roles":[{"$ref":"/roles/%d.yml"},{"$ref":"/roles/%d.yml"}]},`,
 			i, i, i%100, i/100%100)
 	}
 	return strings.TrimSuffix(out.String(), ",") + `},"resources":{},"graphql":{"confs":[` +
@@ -49,7 +50,8 @@ func BenchmarkHub(b *testing.B) {
 			b.SetParallelism(32) // 64 goroutines on two processors
 			b.RunParallel(func(pb *testing.PB) {
 				for i := 0; pb.Next(); i++ {
-					r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/graphql", strings.NewReader(bodies[i%len(bodies)]))
+					r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/graphql",
+						strings.NewReader(bodies[i%len(bodies)]))
 					r.Header = inJSONHeader()
 					w := httptest.NewRecorder()
 					if h.ServeHTTP(w, r); w.Code != http.StatusOK {

@@ -32,7 +32,8 @@ func TestAnswerCache(t *testing.T) {
 	for i := range byte(100) {
 		a.put(cacheKey{100 + i}, newReply(200, "", large))
 	}
-	if a.trial.Len() != 2 || a.kept.Len() != 14 || a.trial.size != 2*cost || a.kept.size != 14*cost || len(a.elements) != 16 {
+	if a.trial.Len() != 2 || a.kept.Len() != 14 || a.trial.size != 2*cost || a.kept.size != 14*cost ||
+		len(a.elements) != 16 {
 		t.Errorf("%d answers on trial, %d kept, %d in all", a.trial.Len(), a.kept.Len(), len(a.elements))
 	}
 	for i := range byte(17) {
@@ -76,7 +77,8 @@ func TestCacheKeys(t *testing.T) {
 		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{"a":"1"}`)}),
 		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{"a":9007199254740993}`)}),
 		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{"a":9007199254740992}`)}),
-		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{"f":{"a":1,"b":{"filter":{"c":2}}}}`)}), // a filter is judged in its order
+		// a filter is judged in its order
+		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{"f":{"a":1,"b":{"filter":{"c":2}}}}`)}),
 		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{"f":{"b":{"filter":{"c":2}},"a":1}}`)}),
 	} {
 		if before, ok := seen[q]; ok {

@@ -49,7 +49,8 @@ type change struct {
 }
 
 // changeOf returns the file at a path on both sides.
-func changeOf(sides [2]*bundle.Bundle, path bundle.Path, get func(*bundle.Bundle, bundle.Path) (*bundle.File, bool)) change {
+func changeOf(sides [2]*bundle.Bundle, path bundle.Path, get func(*bundle.Bundle,
+	bundle.Path) (*bundle.File, bool)) change {
 	old, _ := get(sides[0], path)
 	now, _ := get(sides[1], path)
 	return change{path, old, now}

@@ -67,8 +67,10 @@ func TestDiff(t *testing.T) {
 	ok := func(body string) seen { return seen{200, inJSON, body, ""} }
 	no := func(status int, text string) seen { return seen{status, page, text, ""} }
 	for path, want := range map[string]seen{
-		at: ok(`{"datafiles":{"/gone.yml":` + diffGone + `,"/edited.yml":` + diffEdited + `,"/list.yml":` + diffList + `,"/new.yml":` + diffNew +
-			`},"resources":{"/r/gone":` + diffRGone + `,"/r/edited":` + diffREdit + `,"/r/new":` + diffRNew + `}}`),
+		at: ok(
+			`{"datafiles":{"/gone.yml":` + diffGone + `,"/edited.yml":` + diffEdited + `,"/list.yml":` + diffList +
+				`,"/new.yml":` + diffNew +
+				`},"resources":{"/r/gone":` + diffRGone + `,"/r/edited":` + diffREdit + `,"/r/new":` + diffRNew + `}}`),
 		"/diff/" + base + "/" + base:       ok(diffNothing),
 		"/DIFF/" + head + "/" + head + "/": ok(diffNothing),
 		at + "/datafile/gone.yml":          ok(diffGone),
@@ -95,7 +97,8 @@ func TestDiff(t *testing.T) {
 	}
 	w := request(t, h, http.MethodHead, at, nil, "")
 	whole := request(t, h, http.MethodGet, at, nil, "")
-	if got, want := w.Header().Get("Content-Length"), whole.Header().Get("Content-Length"); got != want || w.Body.Len() != 0 || want == "" {
+	if got, want := w.Header().Get("Content-Length"),
+		whole.Header().Get("Content-Length"); got != want || w.Body.Len() != 0 || want == "" {
 		t.Errorf("HEAD: got %s and %d bytes, want %s", got, w.Body.Len(), want)
 	}
 }

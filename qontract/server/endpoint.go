@@ -64,8 +64,10 @@ func Open(ctx context.Context, opts Options) (*Endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening an endpoint for %s: %w", opts.Integration, err)
 	}
-	e := &Endpoint{opts: opts, listener: listener, done: make(chan error, 1), forbidden: ForbiddenError{Integration: opts.Integration}}
-	e.handler = &handler{snapshotStore: e, checkResponse: e.checkResponse, observe: opts.Observe, persisted: newQueryCache()}
+	e := &Endpoint{opts: opts, listener: listener, done: make(chan error, 1),
+		forbidden: ForbiddenError{Integration: opts.Integration}}
+	e.handler = &handler{snapshotStore: e, checkResponse: e.checkResponse, observe: opts.Observe,
+		persisted: newQueryCache()}
 	e.server = &http.Server{
 		Handler:           e,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -125,7 +127,8 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer e.answering.Done()
 	if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte(e.opts.Token)) == 0 && e.opts.Token != "" {
-		http.Error(w, "this server belongs to one task: send its {graphql_token} as the header Authorization", http.StatusUnauthorized)
+		http.Error(w, "this server belongs to one task: send its {graphql_token} as the header Authorization",
+			http.StatusUnauthorized)
 		return
 	}
 	e.handler.ServeHTTP(w, r)

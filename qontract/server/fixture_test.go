@@ -30,7 +30,8 @@ var types = object{"confs": []any{
 		field("name", "string", object{"isRequired": true, "isSearchable": true}),
 		field("roles", "Role_v1", object{"isList": true})}},
 	object{"name": "Role_v1", "datafile": "/role-1.yml", "fields": []any{field("name", "string", nil)}},
-	object{"name": "Resource_v1", "fields": []any{field("path", "string", nil), field("content", "string", nil), field("schema", "string", nil)}},
+	object{"name": "Resource_v1", "fields": []any{field("path", "string", nil), field("content", "string", nil),
+		field("schema", "string", nil)}},
 	object{"name": "Query", "fields": []any{
 		field("integrations", "Integration_v1", object{"isList": true, "datafileSchema": "/app-sre/integration-1.yml"}),
 		field("users", "User_v1", object{"isList": true, "datafileSchema": "/user-1.yml"}),

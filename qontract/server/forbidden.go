@@ -22,21 +22,28 @@ type ForbiddenError struct {
 func (e *ForbiddenError) Error() string {
 	var out []string
 	if len(e.Schemas) > 0 {
-		out = append(out, fmt.Sprintf("%s reads %s, which its definition does not allow; add it to its schemas", e.Integration, joinNames(e.Schemas)))
+		out = append(out, fmt.Sprintf("%s reads %s, which its definition does not allow; add it to its schemas",
+			e.Integration, joinNames(e.Schemas)))
 	}
 	if len(e.Depends) > 0 {
-		out = append(out, fmt.Sprintf("%s depends on %s, which its definition does not allow, and the settings say schemas: strict; add it to its schemas",
-			e.Integration, joinNames(e.Depends)))
+		out = append(out,
+			fmt.Sprintf("%s depends on %s, which its definition does not allow, and the settings say schemas: strict; add it "+
+				"to its schemas",
+				e.Integration, joinNames(e.Depends)))
 	}
 	if e.Backrefs {
-		out = append(out, e.Integration+" reads the backrefs of resources, which depend on datafiles of all schemas, and the settings say schemas: strict")
+		out = append(out,
+			e.Integration+" reads the backrefs of resources, which depend on datafiles of all schemas, and the settings say "+
+				"schemas: strict")
 	}
 	const remedy = "which the settings do not allow; add it to integrations.%s.resources"
 	if len(e.Resources) > 0 {
-		out = append(out, fmt.Sprintf("%s asks for the resource %s, "+remedy, e.Integration, joinNames(e.Resources), e.Integration))
+		out = append(out, fmt.Sprintf("%s asks for the resource %s, "+remedy, e.Integration, joinNames(e.Resources),
+			e.Integration))
 	}
 	if e.Lists {
-		out = append(out, fmt.Sprintf("%s asks for a list of resources, "+remedy+", as resources/**", e.Integration, e.Integration))
+		out = append(out, fmt.Sprintf("%s asks for a list of resources, "+remedy+", as resources/**", e.Integration,
+			e.Integration))
 	}
 	return strings.Join(out, "; ")
 }

@@ -29,12 +29,14 @@ func TestForbiddenResources(t *testing.T) {
 	}{
 		{"nothing set", byPath, nil, ""},
 		{"all resources, nothing set", all, nil, ""},
-		{"by path", byPath, choice{}, "one asks for the resource /r.yml, which the settings do not allow; add it to integrations.one.resources"},
+		{"by path", byPath, choice{},
+			"one asks for the resource /r.yml, which the settings do not allow; add it to integrations.one.resources"},
 		{"by an allowed path", byPath, choice{paths: []string{"/r.yml"}}, ""},
 		{"by another path", byPath, choice{paths: []string{"/r.txt"}}, "the resource /r.yml"},
 		{"by a path that leads nowhere", none, choice{paths: []string{"/r.yml"}}, "the resource /none"},
 		{"all resources", all, choice{paths: []string{"/r.yml"}}, "one asks for a list of resources"},
-		{"by schema", `{ resources(schema: "/nothing.yml") { path } }`, choice{paths: []string{"/r.yml"}}, "one asks for a list of resources"},
+		{"by schema", `{ resources(schema: "/nothing.yml") { path } }`, choice{paths: []string{"/r.yml"}},
+			"one asks for a list of resources"},
 		{"all resources, allowed", all, choice{isAll: true}, ""},
 		{"no resource", "{ users { name } }", choice{}, ""},
 	}
@@ -50,7 +52,8 @@ func TestForbiddenResources(t *testing.T) {
 				return
 			}
 			var forbidden *server.ForbiddenError
-			if !errors.As(err, &forbidden) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(got.body, "FORBIDDEN_RESOURCE") {
+			if !errors.As(err, &forbidden) || !strings.Contains(err.Error(), tt.want) ||
+				!strings.Contains(got.body, "FORBIDDEN_RESOURCE") {
 				t.Errorf("got %s and %v, want %q", got.body, err, tt.want)
 			}
 		})
@@ -68,7 +71,8 @@ func TestStrict(t *testing.T) {
 		{"its schemas", "{ users { name } }", nil, ""},
 		{"a list of which nothing is read", "{ roles { __typename } }", nil, "one depends on /role-1.yml"},
 		{"references of which nothing is read", "{ users { name roles { __typename } } }", nil, "one depends on /role-1.yml"},
-		{"what is read is told once", "{ roles { name } }", nil, "one reads /role-1.yml, which its definition does not allow; add it to its schemas"},
+		{"what is read is told once", "{ roles { name } }", nil,
+			"one reads /role-1.yml, which its definition does not allow; add it to its schemas"},
 		{"the definitions, as every client reads them", "{ integrations { name description schemas } }", definitions, ""},
 		{"not enforced", "{ roles { __typename } }", func(o *server.Options) { o.Unenforced = true }, ""},
 	}

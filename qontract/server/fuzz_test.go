@@ -18,7 +18,8 @@ func FuzzHub(f *testing.F) {
 	for _, seed := range [][5]string{
 		{"POST", "/graphql", "application/json", "", `{"query":"{ users { name } }"}`},
 		{"GET", "/graphql?query=%7B__typename%7D&variables={}&a=%zz", "", "text/html, */*;q=0.1", ""},
-		{"POST", "/graphql", `application/json; charset="utf-8"`, "application/json;q=x", `{"extensions":{"persistedQuery":{"version":1}}}`},
+		{"POST", "/graphql", `application/json; charset="utf-8"`, "application/json;q=x",
+			`{"extensions":{"persistedQuery":{"version":1}}}`},
 		{"HEAD", "/diff/a/%41/datafile//x", "", ",;=\"", ""},
 		{"OPTIONS", "/git-commit-info/%E2%82", ";", "*", "{"},
 	} {

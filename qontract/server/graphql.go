@@ -144,7 +144,8 @@ func (h *handler) resolvePersistedQuery(a *graphqlRequest, on *Snapshot) *reply 
 		return nil
 	}
 	if version, _ := field(a.persistedQuery, "version").(bundle.Number); version != "1" {
-		return errorReply(http.StatusBadRequest, gql.Error{Code: gql.CodeInternal, Message: "Unsupported persisted query version"})
+		return errorReply(http.StatusBadRequest,
+			gql.Error{Code: gql.CodeInternal, Message: "Unsupported persisted query version"})
 	}
 	sum := a.persistedQuery.String("sha256Hash")
 	if !a.hasQuery {
@@ -158,7 +159,8 @@ func (h *handler) resolvePersistedQuery(a *graphqlRequest, on *Snapshot) *reply 
 		return nil
 	}
 	if sum != sha256Hex(a.Query) {
-		return errorReply(http.StatusBadRequest, gql.Error{Code: gql.CodeInternal, Message: "provided sha does not match query"})
+		return errorReply(http.StatusBadRequest,
+			gql.Error{Code: gql.CodeInternal, Message: "provided sha does not match query"})
 	}
 	return nil
 }

@@ -29,12 +29,15 @@ const (
 
 // bad returns the answer of Apollo to a request that it cannot parse.
 func bad(status int, message string) seen {
-	return seen{status, inJSON, `{"errors":[{"message":"` + message + `","extensions":{"code":"BAD_REQUEST"}}]}` + "\n", ""}
+	return seen{status, inJSON, `{"errors":[{"message":"` + message + `","extensions":{"code":"BAD_REQUEST"}}]}` + "\n",
+		""}
 }
 
 // no returns the answer of Apollo to a query that it does not execute.
 func no(status int, code, message string) seen {
-	return seen{status, inJSON, `{"errors":[{"message":"` + message + `","extensions":{"code":"` + code + `"}}],"extensions":{"schemas":[]}}` + "\n", "Cache-Control: no-store"}
+	return seen{status, inJSON,
+		`{"errors":[{"message":"` + message + `","extensions":{"code":"` + code + `"}}],"extensions":{"schemas":[]}}` + "\n",
+		"Cache-Control: no-store"}
 }
 
 func failPage(status int, message string) seen {
@@ -89,10 +92,11 @@ func TestBodies(t *testing.T) {
 		{"[]", bad(400, "Operation batching disabled.")},
 		{`{"query":1}`, bad(400, "GraphQL queries must be strings.")},
 		{`{"query":[]}`, bad(400, "GraphQL queries must be strings.")},
-		{`{"query":{"kind":"Document"}}`, bad(400, "GraphQL queries must be strings. It looks like you're sending the internal graphql-js "+
-			"representation of a parsed query in your request instead of a request in the GraphQL query language. You can convert an AST to "+
-			"a string using the `print` function from `graphql`, or use a client like `apollo-client` which converts the internal "+
-			"representation to a string for you.")},
+		{`{"query":{"kind":"Document"}}`,
+			bad(400, "GraphQL queries must be strings. It looks like you're sending the internal graphql-js "+
+				"representation of a parsed query in your request instead of a request in the GraphQL query language. You can convert an AST to "+
+				"a string using the `print` function from `graphql`, or use a client like `apollo-client` which converts the internal "+
+				"representation to a string for you.")},
 		{`{"query":0}`, no(400, "BAD_REQUEST", saysEmpty)},
 		{`{"query":false}`, no(400, "BAD_REQUEST", saysEmpty)},
 		{`{"query":""}`, no(400, "BAD_REQUEST", saysEmpty)},
@@ -102,16 +106,23 @@ func TestBodies(t *testing.T) {
 		{`{"query":"{__typename}","extensions":"{}"}`, bad(400, nested("extensions"))},
 		{`{"query":"{__typename}","extensions":1}`, bad(400, object("extensions"))},
 		{`{"query":"{__typename}","variables":1,"extensions":1}`, bad(400, object("extensions"))},
-		{`{"query":"{__typename}","operationName":1}`, bad(400, "`operationName` in a POST body must be a string if provided.")},
+		{`{"query":"{__typename}","operationName":1}`,
+			bad(400, "`operationName` in a POST body must be a string if provided.")},
 		{`{"query":"{__typename}","operationName":null,"variables":null,"extensions":null}`, yes},
-		{`{"query":"{__typename}","operationName":""}`, no(400, "OPERATION_RESOLUTION_FAILURE", `Unknown operation named \"\".`)},
-		{`{"query":"{__typename}","operationName":"x"}`, no(400, "OPERATION_RESOLUTION_FAILURE", `Unknown operation named \"x\".`)},
-		{persisted, seen{200, inJSON, `{"errors":[{"message":"PersistedQueryNotFound","extensions":{"code":"PERSISTED_QUERY_NOT_FOUND"}}],` +
-			`"extensions":{"schemas":[]}}` + "\n", "Cache-Control: private, no-cache, must-revalidate"}},
+		{`{"query":"{__typename}","operationName":""}`,
+			no(400, "OPERATION_RESOLUTION_FAILURE", `Unknown operation named \"\".`)},
+		{`{"query":"{__typename}","operationName":"x"}`,
+			no(400, "OPERATION_RESOLUTION_FAILURE", `Unknown operation named \"x\".`)},
+		{persisted,
+			seen{200, inJSON,
+				`{"errors":[{"message":"PersistedQueryNotFound","extensions":{"code":"PERSISTED_QUERY_NOT_FOUND"}}],` +
+					`"extensions":{"schemas":[]}}` + "\n", "Cache-Control: private, no-cache, must-revalidate"}},
 		{`{"query":"{__typename}","extensions":{"persistedQuery":{"version":1,"sha256Hash":"x"}}}`,
 			no(400, "INTERNAL_SERVER_ERROR", "provided sha does not match query")},
-		{`{"query":"{__typename}","extensions":{"persistedQuery":{"version":2}}}`, no(400, "INTERNAL_SERVER_ERROR", "Unsupported persisted query version")},
-		{`{"query":"{__typename}","extensions":{"persistedQuery":true}}`, no(400, "INTERNAL_SERVER_ERROR", "Unsupported persisted query version")},
+		{`{"query":"{__typename}","extensions":{"persistedQuery":{"version":2}}}`,
+			no(400, "INTERNAL_SERVER_ERROR", "Unsupported persisted query version")},
+		{`{"query":"{__typename}","extensions":{"persistedQuery":true}}`,
+			no(400, "INTERNAL_SERVER_ERROR", "Unsupported persisted query version")},
 		{`{"query":"{__typename}","extensions":{"persistedQuery":null}}`, yes},
 		{`{"query":"{__typename}",` + persisted[1:], yes},
 		{persisted, yes},
@@ -179,7 +190,8 @@ func TestEncodings(t *testing.T) {
 		{"gzip, gzip", pack(zip, good), failPage(415, "Unsupported Media Type")},
 	}
 	for _, tt := range tests {
-		look(t, h, "POST", "/graphql", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {tt.encoding}}, tt.body, tt.want)
+		look(t, h, "POST", "/graphql", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {tt.encoding}},
+			tt.body, tt.want)
 	}
 }
 
@@ -209,7 +221,8 @@ func TestAccept(t *testing.T) {
 		look(t, h, "POST", "/graphql", header, `{"query":"{__typename}"}`, want)
 	}
 	browser := http.Header{"Accept": {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}}
-	if w := request(t, h, "GET", "/graphql", browser, ""); w.Code != 200 || !strings.HasPrefix(w.Body.String(), "<!DOCTYPE html>") {
+	if w := request(t, h, "GET", "/graphql", browser, ""); w.Code != 200 ||
+		!strings.HasPrefix(w.Body.String(), "<!DOCTYPE html>") {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
 	root := func(kind, body string) seen { return seen{302, kind, body, "Location: /graphql"} }
@@ -234,10 +247,13 @@ func TestSearch(t *testing.T) {
 		"?QUERY={__typename}":                no(400, "BAD_REQUEST", saysEmpty),
 		"?query={__typename}&operationName=": no(400, "OPERATION_RESOLUTION_FAILURE", `Unknown operation named \"\".`),
 		"?query={__typename}&variables=":     bad(400, "The variables search parameter contains invalid JSON."),
-		"?query={__typename}&variables=null": bad(400, "The variables search parameter should contain a JSON-encoded object."),
-		"?query={__typename}&extensions=[]":  bad(400, "The extensions search parameter should contain a JSON-encoded object."),
+		"?query={__typename}&variables=null": bad(400,
+			"The variables search parameter should contain a JSON-encoded object."),
+		"?query={__typename}&extensions=[]": bad(400,
+			"The extensions search parameter should contain a JSON-encoded object."),
 		"?query={__typename}&variables=%7B%22a%22:1%7D&extensions={}": yes,
-		"?extensions={%22persistedQuery%22:{%22version%22:2}}":        no(400, "INTERNAL_SERVER_ERROR", "Unsupported persisted query version"),
+		"?extensions={%22persistedQuery%22:{%22version%22:2}}": no(400, "INTERNAL_SERVER_ERROR",
+			"Unsupported persisted query version"),
 	} {
 		look(t, h, "GET", "/graphql"+search, nil, "", want)
 	}

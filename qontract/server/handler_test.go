@@ -51,7 +51,8 @@ func TestGet(t *testing.T) {
 		{"info of base", "/git-commit-info/" + b, answer{200, inJSON, "", baseInfo}},
 		{"info of head", "/git-commit-info/" + h, answer{200, inJSON, "", headInfo}},
 		{"info of an unknown bundle", "/git-commit-info/12ab", answer{404, page, "", "Bundle 12ab not found"}},
-		{"more than one segment", "/git-commit-info/" + h + "/x", answer{404, page, "", errorPage("Cannot GET /git-commit-info/" + h + "/x")}},
+		{"more than one segment", "/git-commit-info/" + h + "/x",
+			answer{404, page, "", errorPage("Cannot GET /git-commit-info/" + h + "/x")}},
 		{"health", "/healthz", answer{200, "", "", ""}},
 
 		{"unknown", "/nope", answer{404, page, "", errorPage("Cannot GET /nope")}},
@@ -62,7 +63,8 @@ func TestGet(t *testing.T) {
 		{"query of base", "/graphqlsha/" + b + query, answer{200, inJSON, "no-store", users("ana")}},
 		{"query of head", "/graphqlsha/" + h + query, answer{200, inJSON, "no-store", users("bob")}},
 		{"query and more segments", "/graphqlsha/" + b + "/x/y" + query, answer{200, inJSON, "no-store", users("ana")}},
-		{"query of an unknown bundle", "/graphqlsha/12ab" + query, answer{404, page, "", errorPage("Cannot GET /graphqlsha/12ab")}},
+		{"query of an unknown bundle", "/graphqlsha/12ab" + query,
+			answer{404, page, "", errorPage("Cannot GET /graphqlsha/12ab")}},
 		{"query of no bundle", "/graphqlsha" + query, answer{404, page, "", errorPage("Cannot GET /graphqlsha")}},
 		{"variables", "/graphql?operationName=q&variables=" + url.QueryEscape(`{"n":"bob"}`) + "&query=" +
 			url.QueryEscape(`query p { roles { name } } query q($n: String) { users(name: $n) { name } }`),
@@ -82,7 +84,8 @@ func TestGet(t *testing.T) {
 func TestPost(t *testing.T) {
 	e := open(t, nil)
 	refused := func(message string) answer {
-		return answer{400, inJSON, "", `{"errors":[{"message":"` + message + `","extensions":{"code":"BAD_REQUEST"}}]}` + "\n"}
+		return answer{400, inJSON, "", `{"errors":[{"message":"` + message + `","extensions":{"code":"BAD_REQUEST"}}]}` +
+			"\n"}
 	}
 	missing := refused("POST body missing, invalid Content-Type, or JSON object has no keys.")
 	const good = `{"query":"{ users { name } }"}`
@@ -94,7 +97,8 @@ func TestPost(t *testing.T) {
 		{"charset", "application/json; charset=utf-8", good, answer{200, inJSON, "no-store", users("bob")}},
 		{"null variables", "application/json", `{"query":"{ users { name } }","variables":null,"operationName":null}`,
 			answer{200, inJSON, "no-store", users("bob")}},
-		{"variables", "application/json", `{"query":"query q($n: String) { users(name: $n) { name } }","variables":{"n":"x"},"operationName":"q"}`,
+		{"variables", "application/json",
+			`{"query":"query q($n: String) { users(name: $n) { name } }","variables":{"n":"x"},"operationName":"q"}`,
 			answer{200, inJSON, "no-store", `{"data":{"users":[]},"extensions":{"schemas":[]}}` + "\n"}},
 		{"no body", "application/json", "", missing},
 		{"no content type", "", good, missing},
@@ -103,7 +107,8 @@ func TestPost(t *testing.T) {
 		{"text", "application/json", `"x"`, answer{400, page, "", errorPage("Bad Request")}},
 		{"list", "application/json", "[" + good + "]", refused("Operation batching disabled.")},
 		{"not JSON", "application/json", "{ users }", answer{400, page, "", errorPage("Bad Request")}},
-		{"too large", "application/json", `{"query":"` + strings.Repeat(" ", 100<<10) + `"}`, answer{413, page, "", errorPage("Payload Too Large")}},
+		{"too large", "application/json", `{"query":"` + strings.Repeat(" ", 100<<10) + `"}`,
+			answer{413, page, "", errorPage("Payload Too Large")}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -120,7 +125,8 @@ func TestPostLarge(t *testing.T) {
 	e := open(t, nil)
 	body := `{"query":"{ users { name } }"}`
 	body = strings.Repeat(" ", 100<<10-len(body)) + body
-	if got, want := do(t, http.MethodPost, e.URL(), "application/json", body), (answer{200, inJSON, "no-store", users("bob")}); got != want {
+	if got, want := do(t, http.MethodPost, e.URL(), "application/json", body),
+		(answer{200, inJSON, "no-store", users("bob")}); got != want {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }

@@ -240,7 +240,8 @@ func (h *Hub) answerCache(*http.Request) *reply {
 		shas = append(shas, sha)
 		expirations = append(expirations, newObject("sha", sha, "expiration", jsonNumber(l.expires.UnixMilli())))
 	}
-	all := newObject("bundleCache", expirations, "bundles", shas, "routerStack", jsonNumber(int64(len(shas))), "searchableFields", shas)
+	all := newObject("bundleCache", expirations, "bundles", shas, "routerStack", jsonNumber(int64(len(shas))),
+		"searchableFields", shas)
 	return newReply(http.StatusOK, typeHTML, jsonText(all))
 }
 

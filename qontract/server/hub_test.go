@@ -40,7 +40,8 @@ func people(t testing.TB, names ...string) []*bundle.Bundle {
 }
 
 // request sends a request to a handler without a network.
-func request(t testing.TB, h http.Handler, method, path string, header http.Header, body string) *httptest.ResponseRecorder {
+func request(t testing.TB, h http.Handler, method, path string, header http.Header,
+	body string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 	if header != nil {
@@ -209,7 +210,9 @@ func TestExpiry(t *testing.T) {
 func TestTooManyBundles(t *testing.T) {
 	b := people(t, "ana", "bob", "cy")
 	var said []string
-	h := server.NewHub(server.HubOptions{Limits: server.Limits{Bundles: 2}, Log: func(line string) { said = append(said, line) }})
+	h := server.NewHub(server.HubOptions{Limits: server.Limits{Bundles: 2}, Log: func(line string) {
+		said = append(said, line)
+	}})
 	for _, add := range b {
 		if err := h.Add(add); err != nil {
 			t.Fatal(err)
@@ -220,7 +223,8 @@ func TestTooManyBundles(t *testing.T) {
 			t.Errorf("bundle %d: got %d, want %d", i, w.Code, want)
 		}
 	}
-	if want := []string{"forgetting bundle " + b[0].SHA256() + " before its time: there are too many"}; !slices.Equal(said, want) {
+	if want := []string{"forgetting bundle " + b[0].SHA256() + " before its time: there are too many"}; !slices.Equal(said,
+		want) {
 		t.Errorf("said %q, want %q", said, want)
 	}
 }
@@ -236,8 +240,9 @@ func TestCache(t *testing.T) {
 		}
 		w := request(t, h, http.MethodGet, "/cache", nil, "")
 		end := time.Now().Add(time.Minute).UnixMilli()
-		want := fmt.Sprintf(`{"bundleCache":[{"sha":%[1]q,"expiration":%[3]d},{"sha":%[2]q,"expiration":%[3]d}],"bundles":[%[1]q,%[2]q],`+
-			`"routerStack":2,"searchableFields":[%[1]q,%[2]q]}`, b[0].SHA256(), b[1].SHA256(), end)
+		want := fmt.Sprintf(
+			`{"bundleCache":[{"sha":%[1]q,"expiration":%[3]d},{"sha":%[2]q,"expiration":%[3]d}],"bundles":[%[1]q,%[2]q],`+
+				`"routerStack":2,"searchableFields":[%[1]q,%[2]q]}`, b[0].SHA256(), b[1].SHA256(), end)
 		if got := w.Body.String(); got != want || w.Header().Get("Content-Type") != page {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
@@ -264,7 +269,8 @@ func TestObserve(t *testing.T) {
 			t.Fatalf("got %+v", got)
 		}
 		x := got[0]
-		if x.Path != "/graphql" || x.SHA256 != b.SHA256() || x.Status != 200 || string(x.Body)+"\n" != body || x.Request.Query != "{ users { name } }" {
+		if x.Path != "/graphql" || x.SHA256 != b.SHA256() || x.Status != 200 || string(x.Body)+"\n" != body ||
+			x.Request.Query != "{ users { name } }" {
 			t.Errorf("got %+v", x)
 		}
 		if want := []bundle.Path{"/users/x.yml"}; !slices.Equal(x.Response.Datafiles, want) {
@@ -279,9 +285,11 @@ func TestObserve(t *testing.T) {
 	request(t, h, http.MethodGet, "/nope", nil, "")
 	var seen []string
 	for _, x := range got {
-		seen = append(seen, fmt.Sprintln(x.Path[:min(len(x.Path), 8)], x.SHA256 == b.SHA256(), x.Request != nil, x.Query != nil, x.Response != nil, x.Status, x.Body != nil))
+		seen = append(seen, fmt.Sprintln(x.Path[:min(len(x.Path), 8)], x.SHA256 == b.SHA256(), x.Request != nil,
+			x.Query != nil, x.Response != nil, x.Status, x.Body != nil))
 	}
-	want := []string{"/graphql true true false false 400 true", "/graphql true false false false 400 true", "/sha256 true false false false 200 true",
+	want := []string{"/graphql true true false false 400 true", "/graphql true false false false 400 true",
+		"/sha256 true false false false 200 true",
 		"/diff/" + b.SHA256()[:2] + " true false false false 200 false", "/nope false false false false 404 true"}
 	if got, want := strings.Join(seen, ""), strings.Join(want, "\n")+"\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -363,7 +371,8 @@ func TestHubConcurrency(t *testing.T) {
 	}
 	all.Wait()
 	var cache struct{ Bundles []string }
-	if err := json.Unmarshal(request(t, h, http.MethodGet, "/cache", nil, "").Body.Bytes(), &cache); err != nil || len(cache.Bundles) != 2 {
+	if err := json.Unmarshal(request(t, h, http.MethodGet, "/cache", nil, "").Body.Bytes(), &cache); err != nil ||
+		len(cache.Bundles) != 2 {
 		t.Errorf("got %q, %v", cache.Bundles, err)
 	}
 }
@@ -378,7 +387,8 @@ func TestObserveAborted(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	for _, want := range []bool{false, true} {
-		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/graphql", strings.NewReader(`{"query":"{ users { name } }"}`))
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/graphql",
+			strings.NewReader(`{"query":"{ users { name } }"}`))
 		r.Header.Set("Content-Type", "application/json")
 		h.ServeHTTP(httptest.NewRecorder(), r)
 		if x := got[len(got)-1]; x.Request == nil || x.Aborted != want && x.Status < 500 {

@@ -58,10 +58,12 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	for _, series := range []string{
-		"cpu_user_seconds_total", "cpu_system_seconds_total", "cpu_seconds_total", "heap_bytes", "resident_memory_bytes", "virtual_memory_bytes",
+		"cpu_user_seconds_total", "cpu_system_seconds_total", "cpu_seconds_total", "heap_bytes", "resident_memory_bytes",
+		"virtual_memory_bytes",
 		"start_time_seconds", "open_fds", "max_fds",
 	} {
-		if name := "qontract_server_process_" + series + " "; runtime.GOOS == "linux" && !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, name) }) {
+		if name := "qontract_server_process_" + series + " "; runtime.GOOS == "linux" &&
+			!slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, name) }) {
 			t.Errorf("there is no %s", name)
 		}
 	}
@@ -69,7 +71,8 @@ func TestMetrics(t *testing.T) {
 		t.Error("requests for metrics are counted")
 	}
 	for _, path := range []string{"/metrics", "/metrics/"} {
-		if w := request(t, h, http.MethodPost, path, nil, ""); w.Code != 200 || w.Header().Get("Content-Type") != "text/plain" {
+		if w := request(t, h, http.MethodPost, path, nil, ""); w.Code != 200 ||
+			w.Header().Get("Content-Type") != "text/plain" {
 			t.Errorf("POST %s: got %d %v", path, w.Code, w.Header())
 		}
 	}

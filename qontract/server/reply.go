@@ -48,7 +48,8 @@ func emptyReply() *reply { return &reply{status: http.StatusOK} }
 
 // errorPage returns the page with which express reports an error.
 func errorPage(status int, message string) *reply {
-	const head = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Error</title>\n</head>\n<body>\n<pre>"
+	const head = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta " +
+		"charset=\"utf-8\">\n<title>Error</title>\n</head>\n<body>\n<pre>"
 	return &reply{
 		status: status, contentType: typeHTML, body: []byte(head + escapeHTML(message) + "</pre>\n</body>\n</html>\n"),
 		header: [][2]string{{"Content-Security-Policy", "default-src 'none'"}, {"X-Content-Type-Options", "nosniff"}},

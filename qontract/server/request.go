@@ -16,13 +16,16 @@ type graphqlRequest struct {
 }
 
 const (
-	messageMissing  = "POST body missing, invalid Content-Type, or JSON object has no keys."
-	messageBatch    = "Operation batching disabled."
-	messageMethod   = "Apollo Server supports only GET/POST requests."
-	messageGETType  = "GET requests may not have a content-type header other than application/json."
-	messageAccept   = "An 'accept' header was provided for this request which does not accept application/json; charset=utf-8 or application/graphql-response+json; charset=utf-8"
-	messageDocument = "GraphQL queries must be strings. It looks like you're sending the internal graphql-js representation of a parsed query in your " +
-		"request instead of a request in the GraphQL query language. You can convert an AST to a string using the `print` function from " +
+	messageMissing = "POST body missing, invalid Content-Type, or JSON object has no keys."
+	messageBatch   = "Operation batching disabled."
+	messageMethod  = "Apollo Server supports only GET/POST requests."
+	messageGETType = "GET requests may not have a content-type header other than application/json."
+	messageAccept  = "An 'accept' header was provided for this request which does not accept application/json; " +
+		"charset=utf-8 or application/graphql-response+json; charset=utf-8"
+	messageDocument = "GraphQL queries must be strings. It looks like you're sending the internal graphql-js " +
+		"representation of a parsed query in your " +
+		"request instead of a request in the GraphQL query language. You can convert an AST to a string using the `print` " +
+		"function from " +
 		"`graphql`, or use a client like `apollo-client` which converts the internal representation to a string for you."
 )
 
@@ -90,7 +93,8 @@ func parsePost(r *http.Request, body any) (*graphqlRequest, *reply) {
 	}
 	variables, _ := field(o, "variables").(*bundle.Object)
 	extensions, _ := field(o, "extensions").(*bundle.Object)
-	a := &graphqlRequest{Request: gql.Request{Query: text, Variables: variables, Operation: operation, EmptyName: isName && operation == ""}, hasQuery: isText}
+	a := &graphqlRequest{Request: gql.Request{Query: text, Variables: variables, Operation: operation,
+		EmptyName: isName && operation == ""}, hasQuery: isText}
 	return a, a.readExtensions(extensions)
 }
 

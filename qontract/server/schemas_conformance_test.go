@@ -128,7 +128,8 @@ func askOnce(t *testing.T, opts server.Options, schemas []bundle.SchemaPath, que
 		t.Fatal(err)
 	}
 	failure := e.Close()
-	if said := bytes.Contains(answer, []byte("FORBIDDEN_SCHEMA")); said != (failure != nil) || res.StatusCode != http.StatusOK {
+	if said := bytes.Contains(answer, []byte("FORBIDDEN_SCHEMA")); said != (failure != nil) ||
+		res.StatusCode != http.StatusOK {
 		t.Errorf("the endpoint says %v, but it answered %s: %s", failure, res.Status, answer)
 	}
 	return failure

@@ -67,7 +67,8 @@ type schemaWalker struct {
 }
 
 func (s *schemaWalker) addFinding(message string) {
-	s.found = append(s.found, Finding{Section: Schemas, Path: s.path, Pointer: pointer(s.at), Rule: SchemaBroken, Message: message})
+	s.found = append(s.found, Finding{Section: Schemas, Path: s.path, Pointer: pointer(s.at), Rule: SchemaBroken,
+		Message: message})
 }
 
 // enter calls visit one step below the current place.

@@ -47,7 +47,8 @@ func TestCheckRefuses(t *testing.T) {
 	if _, err := validator.Check(ctx, b, validator.Options{Scope: validator.All}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v after the end, want %v", err, context.Canceled)
 	}
-	r, err := validator.Check(context.Background(), smallTree(t).edit(t, [3]string{desk, "name: desk", "name: 5"}).bundle(t), validator.Options{})
+	r, err := validator.Check(context.Background(),
+		smallTree(t).edit(t, [3]string{desk, "name: desk", "name: 5"}).bundle(t), validator.Options{})
 	if err != nil || len(r.Findings) != 0 {
 		t.Errorf("the scope none gives %v, %v", r, err)
 	}
@@ -140,7 +141,8 @@ func TestOddBundles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, o := range []validator.Options{{Scope: validator.All}, {Scope: validator.All, Base: b}, {Scope: validator.Changed, Base: b}} {
+			for _, o := range []validator.Options{{Scope: validator.All}, {Scope: validator.All, Base: b},
+				{Scope: validator.Changed, Base: b}} {
 				r, err := validator.Check(context.Background(), b, o)
 				if err != nil {
 					t.Errorf("%v: %v", o.Scope, err)

@@ -77,7 +77,8 @@ func (c *typeChecker) checkType(t *gqlType) {
 		return
 	}
 	if name := t.interfaceResolve.String("field"); t.fieldsByName[name] == nil {
-		c.addFinding(t.at+"/interfaceResolve/field", GraphQLInterface, "the interface %s has no field %s", shortJSON(t.name), shortJSON(name))
+		c.addFinding(t.at+"/interfaceResolve/field", GraphQLInterface, "the interface %s has no field %s", shortJSON(t.name),
+			shortJSON(name))
 	}
 	v, _ := t.interfaceResolve.Get("fieldMap")
 	types, _ := v.(*bundle.Object)
@@ -112,9 +113,11 @@ func (c *typeChecker) checkInterface(t *gqlType) {
 	for _, want := range up.fields {
 		switch f := t.fieldsByName[want.name]; {
 		case f == nil:
-			c.addFinding(t.at, GraphQLInterface, "the type %s lacks the field %s of its interface %s", shortJSON(t.name), shortJSON(want.name), shortJSON(up.name))
+			c.addFinding(t.at, GraphQLInterface, "the type %s lacks the field %s of its interface %s", shortJSON(t.name),
+				shortJSON(want.name), shortJSON(up.name))
 		case f.isList != want.isList || want.isRequired && !f.isRequired:
-			c.addFinding(f.at, GraphQLInterface, "the field %s is not as in the interface %s: isList and isRequired must be the same", shortJSON(f.name), shortJSON(up.name))
+			c.addFinding(f.at, GraphQLInterface, "the field %s is not as in the interface %s: isList and isRequired must be "+
+				"the same", shortJSON(f.name), shortJSON(up.name))
 		}
 	}
 }
@@ -126,10 +129,12 @@ func (c *typeChecker) checkField(t *gqlType, f *gqlField) {
 		c.addFinding(f.at+"/type", GraphQLType, "there is no type %s", shortJSON(f.typ))
 	}
 	if typ != nil && typ.isInterface != f.isInterface {
-		c.addFinding(f.at, GraphQLInterface, "isInterface of the field %s is %t, that of its type %s is %t", shortJSON(f.name), f.isInterface, shortJSON(f.typ), typ.isInterface)
+		c.addFinding(f.at, GraphQLInterface, "isInterface of the field %s is %t, that of its type %s is %t",
+			shortJSON(f.name), f.isInterface, shortJSON(f.typ), typ.isInterface)
 	}
 	if f.isInterface && typ == nil && scalarTypes[f.typ] {
-		c.addFinding(f.at, GraphQLInterface, "the type %s of the field %s is not an interface", shortJSON(f.typ), shortJSON(f.name))
+		c.addFinding(f.at, GraphQLInterface, "the type %s of the field %s is not an interface", shortJSON(f.typ),
+			shortJSON(f.name))
 	}
 	c.checkSchemaExists(f.at+"/datafileSchema", f.datafileSchema)
 	if f.synthetic != nil {
@@ -156,17 +161,21 @@ func (c *typeChecker) checkFieldKind(t *gqlType, f *gqlField) {
 			continue
 		}
 		isArray := slices.Contains(types, "array")
-		scalar := map[string][]string{"int": {"integer", "number"}, "float": {"integer", "number"}, "boolean": {"boolean"}, "string": nil}
+		scalar := map[string][]string{"int": {"integer", "number"}, "float": {"integer", "number"}, "boolean": {"boolean"},
+			"string": nil}
 		fits, known := scalar[f.typ]
 		switch {
 		case isArray && len(types) == 1 && !f.isList:
 			c.addFinding(f.at, GraphQLKind, "the field %s is not a list, but in %s it is one", shortJSON(f.name), schema)
 		case !isArray && f.isList:
-			c.addFinding(f.at, GraphQLKind, "the field %s is a list, but in %s it is %s", shortJSON(f.name), schema, strings.Join(types, " or "))
+			c.addFinding(f.at, GraphQLKind, "the field %s is a list, but in %s it is %s", shortJSON(f.name), schema,
+				strings.Join(types, " or "))
 		case !isArray && !known && !slices.Contains(types, "object"):
-			c.addFinding(f.at, GraphQLKind, "the field %s is an object, but in %s it is %s", shortJSON(f.name), schema, strings.Join(types, " or "))
+			c.addFinding(f.at, GraphQLKind, "the field %s is an object, but in %s it is %s", shortJSON(f.name), schema,
+				strings.Join(types, " or "))
 		case !isArray && fits != nil && !slices.ContainsFunc(types, func(t string) bool { return slices.Contains(fits, t) }):
-			c.addFinding(f.at, GraphQLKind, "the field %s is %s, but in %s it is %s", shortJSON(f.name), f.typ, schema, strings.Join(types, " or "))
+			c.addFinding(f.at, GraphQLKind, "the field %s is %s, but in %s it is %s", shortJSON(f.name), f.typ, schema,
+				strings.Join(types, " or "))
 		}
 	}
 }

@@ -29,7 +29,8 @@ func (c *checker) checkFile(template Finding, o *bundle.Object) ([]annotation, [
 	name, _ := v.(string)
 	p := schemaPath(name)
 	if !c.library.docs.has(p) {
-		template.Rule, template.Pointer, template.Message = FileSchemaGone, "/$schema", shortJSON(v)+" is not the path of a schema"
+		template.Rule, template.Pointer, template.Message = FileSchemaGone, "/$schema",
+			shortJSON(v)+" is not the path of a schema"
 		return nil, []Finding{template}
 	}
 	n, err := c.library.compiled(p)
@@ -102,7 +103,8 @@ func (c *checker) checkTarget(at Finding, target *bundle.File, want any) (Findin
 			return at, true
 		}
 		at.Rule = RefWrongSchema
-		at.Message = shortJSON(string(target.Path)) + " has the schema " + shortJSON(string(target.Schema)) + ", want " + shortJSON(want)
+		at.Message = shortJSON(string(target.Path)) + " has the schema " + shortJSON(string(target.Schema)) + ", want " +
+			shortJSON(want)
 		return at, false
 	case *schemaNode:
 		at.Rule = RefInvalid
@@ -110,7 +112,8 @@ func (c *checker) checkTarget(at Finding, target *bundle.File, want any) (Findin
 		if len(found) == 0 {
 			return at, true
 		}
-		at.Message = shortJSON(string(target.Path)) + ": " + strings.TrimPrefix(found[0].Pointer+": ", ": ") + found[0].Message
+		at.Message = shortJSON(string(target.Path)) + ": " + strings.TrimPrefix(found[0].Pointer+": ", ": ") +
+			found[0].Message
 		return at, false
 	}
 	return at, true

@@ -145,7 +145,9 @@ func (e *evaluation) checkString(n *schemaNode, s string) {
 		e.checkSize(utf8.RuneCountInString(s), n.minLength, n.maxLength, "characters")
 	}
 	if n.pattern != nil && !n.pattern.MatchString(s) {
-		e.addFlaw(weightPlain, func() string { return shortJSON(s) + " does not match the pattern " + shortJSON(n.pattern.text) })
+		e.addFlaw(weightPlain, func() string {
+			return shortJSON(s) + " does not match the pattern " + shortJSON(n.pattern.text)
+		})
 	}
 }
 

@@ -52,7 +52,8 @@ func TestEvaluateAgreesWithLibrary(t *testing.T) {
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 7))
 		schema := randomSchema(r, 3)
-		l := newLibrary(schemaBundle(t, map[string]string{"/a.json": schema, "/b.json": `{"definitions":{"x":{"type":["integer","object"]}}}`}))
+		l := newLibrary(schemaBundle(t,
+			map[string]string{"/a.json": schema, "/b.json": `{"definitions":{"x":{"type":["integer","object"]}}}`}))
 		n, err := l.compile("/a.json", "")
 		if err != nil {
 			t.Fatalf("seed %d: %s: %v", seed, schema, err)
@@ -169,19 +170,27 @@ func TestEvaluateIsBounded(t *testing.T) {
 		twice = append(twice, fmt.Sprintf(`"n%[1]d":`+doubled, i, i+1))
 	}
 	tests := []struct{ name, schema, value, want string }{
-		{"twice as much on each of many levels", `{"$ref":"/a.json#/definitions/n0","definitions":{` + strings.Join(twice, ",") + `,"n30":{}}}`, "1",
+		{"twice as much on each of many levels",
+			`{"$ref":"/a.json#/definitions/n0","definitions":{` + strings.Join(twice, ",") + `,"n30":{}}}`, "1",
 			"checking it takes too many steps; the rest of it is not checked"},
-		{"the same below not", `{"not":{"anyOf":[{"$ref":"/a.json#/definitions/n0"}]},"definitions":{` + strings.ReplaceAll(strings.Join(twice, ","), "allOf", "anyOf") + `,"n30":false}}`, "1",
+		{"the same below not",
+			`{"not":{"anyOf":[{"$ref":"/a.json#/definitions/n0"}]},"definitions":{` +
+				strings.ReplaceAll(strings.Join(twice, ","), "allOf", "anyOf") + `,"n30":false}}`, "1",
 			"checking it takes too many steps; the rest of it is not checked"},
-		{"twice as much in each deeper value", `{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`, strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200),
+		{"twice as much in each deeper value",
+			`{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`,
+			strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200),
 			"checking it takes too many steps; the rest of it is not checked"},
-		{"a schema that is itself", `{"allOf":[{"$ref":"#"}]}`, "1", "its schema refers to itself without end; the rest of it is not checked"},
-		{"many mistakes", `{"items":{"type":"string"}}`, "[" + strings.Repeat("1,", 20_000) + "1]", "it has too many mistakes; the rest of it is not checked"},
+		{"a schema that is itself", `{"allOf":[{"$ref":"#"}]}`, "1",
+			"its schema refers to itself without end; the rest of it is not checked"},
+		{"many mistakes", `{"items":{"type":"string"}}`, "[" + strings.Repeat("1,", 20_000) + "1]",
+			"it has too many mistakes; the rest of it is not checked"},
 		{"an exponent without end", `{"maximum":5,"type":"integer"}`, "1e999999999", "1e999999999 must be at most 5"},
 		{"a small exponent without end", `{"multipleOf":3}`, "1e-999999999", ""},
 		{"a quotient that is too large", `{"multipleOf":0.123456789}`, "1e308", "1e308 must be a multiple of 0.123456789"},
 		{"a quotient that is too large and whole", `{"multipleOf":0.5}`, "1e308", ""},
-		{"an integer without end", `{"maximum":5}`, strings.Repeat("9", 100_000), strings.Repeat("9", 80) + "… must be at most 5"},
+		{"an integer without end", `{"maximum":5}`, strings.Repeat("9", 100_000),
+			strings.Repeat("9", 80) + "… must be at most 5"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -206,13 +215,18 @@ func TestEvaluateIsBounded(t *testing.T) {
 func TestHostileSchemas(t *testing.T) {
 	tests := []struct{ name, schema, want string }{
 		{"file", `"$ref":"file:///etc/passwd"`, `/properties/x/$ref: "file:///etc/passwd" is not in the bundle`},
-		{"server", `"$ref":"http://localhost:1/x.json"`, `/properties/x/$ref: "http://localhost:1/x.json" is not in the bundle`},
-		{"base elsewhere", `"$id":"file:///etc/","$ref":"passwd"`, `/properties/x/$ref: "/passwd" is not the path of a schema`},
+		{"server", `"$ref":"http://localhost:1/x.json"`,
+			`/properties/x/$ref: "http://localhost:1/x.json" is not in the bundle`},
+		{"base elsewhere", `"$id":"file:///etc/","$ref":"passwd"`,
+			`/properties/x/$ref: "/passwd" is not the path of a schema`},
 		{"not an address", `"$ref":"%zz"`, `/properties/x/$ref: "%zz" is not an address`},
 		{"exponent", `"minimum":1e999999999`, ""},
 		{"keyword of another kind", `"allOf":[5,{}]`, `/properties/x/allOf/0: got integer, want boolean or object`},
-		{"pattern", `"pattern":"("`, `/properties/x/pattern: the pattern "(" does not compile: error parsing regexp: missing closing ) in ` + "`(`"},
-		{"pattern of keys", `"patternProperties":{"(":{}}`, `/properties/x/patternProperties/(: the pattern "(" does not compile: error parsing regexp: missing closing ) in ` + "`(`"},
+		{"pattern", `"pattern":"("`,
+			`/properties/x/pattern: the pattern "(" does not compile: error parsing regexp: missing closing ) in ` + "`(`"},
+		{"pattern of keys", `"patternProperties":{"(":{}}`,
+			`/properties/x/patternProperties/(: the pattern "(" does not compile: error parsing regexp: missing closing ) in ` +
+				"`(`"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -33,7 +33,8 @@ func (c *checker) gaps() map[gap]Finding {
 		}
 		for name := range props {
 			if fields[name] == nil && !strings.HasPrefix(name, "$") && name != "__identifier" {
-				out[gap{GraphQLNoField, s, name}] = Finding{Section: Schemas, Path: schemaPath(string(s)), Pointer: propertyAt(c, s, name), Rule: GraphQLNoField,
+				out[gap{GraphQLNoField, s, name}] = Finding{Section: Schemas, Path: schemaPath(string(s)),
+					Pointer: propertyAt(c, s, name), Rule: GraphQLNoField,
 					Message: "the GraphQL type " + t.name + " has no field " + shortJSON(name) + ": no query can read it"}
 			}
 		}

@@ -167,7 +167,8 @@ func (r *Report) Locate(head *bundle.Bundle, read func(Section, bundle.Path) ([]
 }
 
 // readText returns the text of a file.
-func readText(head *bundle.Bundle, s Section, p bundle.Path, read func(Section, bundle.Path) ([]byte, error)) ([]byte, error) {
+func readText(head *bundle.Bundle, s Section, p bundle.Path, read func(Section,
+	bundle.Path) ([]byte, error)) ([]byte, error) {
 	if s == Resources {
 		if f, ok := head.Resource(p); ok {
 			return []byte(f.Decode().String("content")), nil

@@ -73,7 +73,8 @@ func (c *checker) slowPatterns() []Finding {
 			continue
 		}
 		out = append(out, Finding{Section: Schemas, Path: path, Pointer: at, Rule: SchemaBroken,
-			Message: "the pattern " + shortJSON(p.text) + " takes too long on some value: write it without repeats inside repeats"})
+			Message: "the pattern " + shortJSON(p.text) + " takes too long on some value: write it without repeats inside " +
+				"repeats"})
 	}
 	return out
 }

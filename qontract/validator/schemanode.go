@@ -182,7 +182,9 @@ func (l *library) readObjectKeywords(n *schemaNode, s *jsonschema.Schema) {
 			n.patternProperties = append(n.patternProperties, patternProperty{p, l.nodeFor(sub)})
 		}
 	}
-	slices.SortFunc(n.patternProperties, func(a, b patternProperty) int { return strings.Compare(a.pattern.text, b.pattern.text) })
+	slices.SortFunc(n.patternProperties, func(a, b patternProperty) int {
+		return strings.Compare(a.pattern.text, b.pattern.text)
+	})
 	n.additionalProperties = l.makeAdditional(s.AdditionalProperties)
 	for key, what := range s.Dependencies {
 		d := dependency{key: key}

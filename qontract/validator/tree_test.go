@@ -80,7 +80,8 @@ func (tr tree) bundle(t testing.TB) *bundle.Bundle {
 			doc["graphql"] = v
 		case "resources":
 			sum := sha256.Sum256([]byte(text))
-			r := map[string]any{"path": path, "content": text, "sha256sum": hex.EncodeToString(sum[:]), "$schema": nil, "backrefs": []any{}}
+			r := map[string]any{"path": path, "content": text, "sha256sum": hex.EncodeToString(sum[:]), "$schema": nil,
+				"backrefs": []any{}}
 			if m := resourceSchema.FindStringSubmatch(text); m != nil {
 				r["$schema"] = m[1]
 			}

@@ -45,7 +45,8 @@ type gqlTypes struct {
 // readTypes reads the GraphQL types. It ignores parts that it cannot read; checkTypes
 // reports them.
 func readTypes(graphql any) *gqlTypes {
-	t := &gqlTypes{byName: map[string]*gqlType{}, bySchema: map[bundle.SchemaPath]*gqlType{}, topLevel: map[string]bool{}, reachable: map[string]map[string]bool{}}
+	t := &gqlTypes{byName: map[string]*gqlType{}, bySchema: map[bundle.SchemaPath]*gqlType{}, topLevel: map[string]bool{},
+		reachable: map[string]map[string]bool{}}
 	prefix := ""
 	if o, ok := graphql.(*bundle.Object); ok {
 		graphql, _ = o.Get("confs")

@@ -39,7 +39,8 @@ func (c *checker) findDuplicates(uses []uniqueValue, checked map[bundle.Path]boo
 			continue
 		}
 		slices.SortFunc(all, func(a, b uniqueValue) int { return cmp.Compare(a.path, b.path) })
-		message := fmt.Sprintf("the value %s of the field %s is repeated: %s", phrase.Cut(k.value, maxQuoted), k.field, listPaths(all))
+		message := fmt.Sprintf("the value %s of the field %s is repeated: %s", phrase.Cut(k.value, maxQuoted), k.field,
+			listPaths(all))
 		for _, u := range all {
 			out = append(out, Finding{Section: Data, Path: u.path, Pointer: u.at, Rule: Duplicate, Message: message})
 		}

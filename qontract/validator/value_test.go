@@ -80,7 +80,8 @@ func TestPatternEnginesAgree(t *testing.T) {
 		`[^Task|^Pipeline].+`, `^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$`, `(((\d+,)+\d+|(\d+(\/|-)\d+)|\d+|\*) ?){5}`,
 		`^[^\s]*$`, `\bTask\b`, `(?i)^task`, `a|b||c`, `^[]a-]+$`, `^[^]a]+$`,
 	}
-	texts := []string{"", "a", "Task", "Pipeline run", "a-b_c.d", "/a/b", "1.5Gi", "0 3 * * 1-5", "+1 (2) 3", "]a-", "x]y", "a b", "~!@#$%^&*()_+{}|:<>?"}
+	texts := []string{"", "a", "Task", "Pipeline run", "a-b_c.d", "/a/b", "1.5Gi", "0 3 * * 1-5", "+1 (2) 3", "]a-", "x]y",
+		"a b", "~!@#$%^&*()_+{}|:<>?"}
 	asked := 0
 	for _, text := range patterns {
 		p, err := newPattern(text)
@@ -108,7 +109,8 @@ func TestPatternEnginesAgree(t *testing.T) {
 // TestPatternIsBounded checks that a pattern that takes too long is not used any more, and
 // is reported.
 func TestPatternIsBounded(t *testing.T) {
-	l := newLibrary(schemaBundle(t, map[string]string{"/a.json": `{"$schema":"http://json-schema.org/draft-06/schema","pattern":"^(?=(a+)+$)"}`}))
+	l := newLibrary(schemaBundle(t,
+		map[string]string{"/a.json": `{"$schema":"http://json-schema.org/draft-06/schema","pattern":"^(?=(a+)+$)"}`}))
 	n, err := l.compile("/a.json", "")
 	if err != nil {
 		t.Fatal(err)
@@ -131,14 +133,16 @@ func TestPatternIsBounded(t *testing.T) {
 // TestFromYAML compares the values with those that PyYAML reads.
 func TestFromYAML(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"scalars", "a: text\nb: 1\nc: 1.5\nd: true\ne: null\nf: ~\ng:", `{"a":"text","b":1,"c":1.5,"d":true,"e":null,"f":null,"g":null}`},
+		{"scalars", "a: text\nb: 1\nc: 1.5\nd: true\ne: null\nf: ~\ng:",
+			`{"a":"text","b":1,"c":1.5,"d":true,"e":null,"f":null,"g":null}`},
 		{"booleans of YAML 1.1", "[yes, No, ON, off, y]", `[true,false,true,false,"y"]`},
 		{"quoted", `["yes", '1', !!str 1]`, `["yes","1","1"]`},
 		{"no float without a point", "[1e3, 1.0e+3, .inf]", `["1e3",1000,1.5e308]`},
 		{"integers", "[0x10, 1_000, 0o17, 18446744073709551615, 1:30]", `[16,1000,"0o17",18446744073709551615,60]`},
 		{"keys", "{1: a, on: b, null: c}", `{"1":"a","true":"b","null":"c"}`},
 		{"merge", "x: &x {a: 1, b: 1}\ny: {<<: *x, b: 2}", `{"x":{"a":1,"b":1},"y":{"a":1,"b":2}}`},
-		{"merge of several", "x: [&x {a: 1}, &y {a: 2, b: 2}]\nz: {<<: [*x, *y]}", `{"x":[{"a":1},{"a":2,"b":2}],"z":{"a":1,"b":2}}`},
+		{"merge of several", "x: [&x {a: 1}, &y {a: 2, b: 2}]\nz: {<<: [*x, *y]}",
+			`{"x":[{"a":1},{"a":2,"b":2}],"z":{"a":1,"b":2}}`},
 		{"block", "a: |\n  x\n  y\n", `{"a":"x\ny\n"}`},
 		{"escaped slash", `a: "\/\/x"`, `{"a":"//x"}`},
 	}
@@ -163,8 +167,9 @@ func TestFromYAMLRefuses(t *testing.T) {
 		bomb += "a" + m + ": &a" + m + " [" + strings.Repeat("*a"+n+", ", 8) + "]\n"
 	}
 	for name, text := range map[string]string{
-		"aliases of aliases": bomb, "an alias of itself": "&a [*a]", "two documents": "a: 1\n---\nb: 1", "a template": "{% if %}",
-		"too deep": strings.Repeat("[", 2000) + strings.Repeat("]", 2000),
+		"aliases of aliases": bomb, "an alias of itself": "&a [*a]", "two documents": "a: 1\n---\nb: 1",
+		"a template": "{% if %}",
+		"too deep":   strings.Repeat("[", 2000) + strings.Repeat("]", 2000),
 	} {
 		if _, err := fromYAML(text); err == nil {
 			t.Errorf("%s is taken", name)

@@ -83,7 +83,8 @@ func (r *Report) WriteJSON(w io.Writer, names Names) error {
 		More     int       `json:"more"`
 	}{Version, r.Scope.String(), []finding{}, r.More}
 	for _, f := range r.Findings {
-		doc.Findings = append(doc.Findings, finding{names.file(f), f.Line, f.Column, f.Section, string(f.Path), f.Pointer, f.Rule, f.Message})
+		doc.Findings = append(doc.Findings, finding{names.file(f), f.Line, f.Column, f.Section, string(f.Path), f.Pointer,
+			f.Rule, f.Message})
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -142,7 +142,8 @@ var (
 // convertScalar converts a scalar by the rules of YAML 1.1, which PyYAML implements, where
 // YAML 1.2 differs.
 func convertScalar(n *yaml.Node) any {
-	isPlain := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0
+	isPlain := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|
+		yaml.TaggedStyle) == 0
 	if n.Kind != yaml.ScalarNode || !isPlain && n.ShortTag() == "!!str" {
 		return n.Value
 	}

@@ -15,7 +15,8 @@ func TestAudits(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	in := insights.New(nil, func(string) (float64, float64) { return 0, 0 }, nil)
 	in.Audits = map[plan.Rung]plan.AuditCount{plan.RungSchema: {Right: 3, Wrong: 1}, plan.RungShards: {Unclear: 2}}
-	in.Misses = []audits.Miss{{Integration: "a<b\x1b[2J", Rung: plan.RungSchema, Finding: "x\ny<script>", Remedy: "z", Last: at, Times: 3}}
+	in.Misses = []audits.Miss{{Integration: "a<b\x1b[2J", Rung: plan.RungSchema, Finding: "x\ny<script>", Remedy: "z",
+		Last: at, Times: 3}}
 	var text, page strings.Builder
 	if err := insights.Text(&text, in); err != nil {
 		t.Fatal(err)
@@ -32,7 +33,8 @@ func TestAudits(t *testing.T) {
 			t.Errorf("got\n%s\nwant %q in it", &text, want)
 		}
 	}
-	if strings.Contains(text.String(), "\x1b") || strings.Contains(page.String(), "<script>") || !strings.Contains(page.String(), "Wrong skips that audits found") {
+	if strings.Contains(text.String(), "\x1b") || strings.Contains(page.String(), "<script>") ||
+		!strings.Contains(page.String(), "Wrong skips that audits found") {
 		t.Errorf("got\n%s\n%s", &text, &page)
 	}
 }

@@ -17,10 +17,11 @@ var pageText string
 // page is parsed when it is first used, since few commands write one.
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"hours": hours, "seconds": seconds, "name": name, "skipsAt": skipsAt, "printable": report.Printable, "missLine": missLine,
-		"number": func(n int) string { return dotted(n, fmt.Sprint(n)) },
-		"ran":    func(r Row) int { return r.Run + r.Shards },
-		"share":  share,
+		"hours": hours, "seconds": seconds, "name": name, "skipsAt": skipsAt, "printable": report.Printable,
+		"missLine": missLine,
+		"number":   func(n int) string { return dotted(n, fmt.Sprint(n)) },
+		"ran":      func(r Row) int { return r.Run + r.Shards },
+		"share":    share,
 	}).Parse(pageText))
 })
 

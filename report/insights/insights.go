@@ -88,7 +88,8 @@ type Belief struct {
 }
 
 // beliefRemedy is what turns a believed skip into a proven one, and what runs the task until then.
-const beliefRemedy = "let a run that passes be remembered in this state, so that what it asked and read is known; schemas: strict and reads: strict run it until then"
+const beliefRemedy = "let a run that passes be remembered in this state, so that what it asked and read is known; " +
+	"schemas: strict and reads: strict run it until then"
 
 // Percentiles returns half and nine tenths of the durations of an integration, in seconds.
 type Percentiles func(integration string) (p50, p90 float64)
@@ -158,9 +159,11 @@ func forecasts(days []tally.Day) *Forecasts {
 
 func row(name string, c tally.Count) Row {
 	return Row{
-		Name: name, Plans: c.Decided(), Run: sum(c.Run), Shards: sum(c.Shards), Skipped: sum(c.Skip), SkipsAt: c.Skip, Believed: c.Believed,
-		Tasks: c.Tasks(), Passed: c.Passed, Failed: c.Failed, OnBase: c.OnBase, Flaked: c.Flaked, Reused: c.Reused,
-		Seconds: round(c.Seconds), Quiet: round(c.Quiet), Nothing: round(c.Needless[tally.BySchemas] + c.Needless[tally.ByQueries]),
+		Name: name, Plans: c.Decided(), Run: sum(c.Run), Shards: sum(c.Shards), Skipped: sum(c.Skip), SkipsAt: c.Skip,
+		Believed: c.Believed,
+		Tasks:    c.Tasks(), Passed: c.Passed, Failed: c.Failed, OnBase: c.OnBase, Flaked: c.Flaked, Reused: c.Reused,
+		Seconds: round(c.Seconds), Quiet: round(c.Quiet),
+		Nothing: round(c.Needless[tally.BySchemas] + c.Needless[tally.ByQueries]),
 	}
 }
 

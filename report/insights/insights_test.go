@@ -25,12 +25,15 @@ var styles = regexp.MustCompile(`(?s)<style>.*</style>|sha256-\S*=`)
 func month() []tally.Day {
 	return []tally.Day{
 		{Day: "2026-03-01", Runs: 3, Integrations: map[string]tally.Count{
-			"terraform-resources": {Run: map[plan.Rung]int{plan.RungState: 2}, Skip: map[plan.Rung]int{plan.RungFields: 1}, Passed: 2, Seconds: 4000, Needless: map[tally.Cause]float64{tally.ByShards: 4000}},
-			"openshift-users":     {Run: map[plan.Rung]int{plan.RungSchema: 3}, Passed: 2, OnBase: 1, Flaked: 1, Seconds: 95, Needless: map[tally.Cause]float64{tally.ByQueries: 60.5}},
-			"slack-usergroups":    {Skip: map[plan.Rung]int{plan.RungSchema: 3}, Believed: 3},
+			"terraform-resources": {Run: map[plan.Rung]int{plan.RungState: 2}, Skip: map[plan.Rung]int{plan.RungFields: 1},
+				Passed: 2, Seconds: 4000, Needless: map[tally.Cause]float64{tally.ByShards: 4000}},
+			"openshift-users": {Run: map[plan.Rung]int{plan.RungSchema: 3}, Passed: 2, OnBase: 1, Flaked: 1, Seconds: 95,
+				Needless: map[tally.Cause]float64{tally.ByQueries: 60.5}},
+			"slack-usergroups": {Skip: map[plan.Rung]int{plan.RungSchema: 3}, Believed: 3},
 		}},
 		{Day: "2026-03-04", Runs: 1, Integrations: map[string]tally.Count{
-			"openshift-users": {Run: map[plan.Rung]int{plan.RungSchema: 1}, Failed: 1, Seconds: 30, Needless: map[tally.Cause]float64{tally.BySchemas: 0.5}},
+			"openshift-users": {Run: map[plan.Rung]int{plan.RungSchema: 1}, Failed: 1, Seconds: 30,
+				Needless: map[tally.Cause]float64{tally.BySchemas: 0.5}},
 			"ldap\x1b[31m<b>": {Shards: map[plan.Rung]int{plan.RungShards: 1}, Passed: 1, Reused: 2, Seconds: 3.25, Quiet: 3.25},
 		}, Forecasts: []plan.Forecast{{P50: 60, P90: 90, Took: 66}, {P50: 60, P90: 90, Took: 51}}},
 	}
@@ -89,7 +92,8 @@ func TestTotal(t *testing.T) {
 	in := insights.New(month(), durations, nil)
 	var sum insights.Row
 	for _, r := range in.Integrations {
-		sum.Plans, sum.Run, sum.Shards, sum.Skipped = sum.Plans+r.Plans, sum.Run+r.Run, sum.Shards+r.Shards, sum.Skipped+r.Skipped
+		sum.Plans, sum.Run, sum.Shards, sum.Skipped = sum.Plans+r.Plans, sum.Run+r.Run, sum.Shards+r.Shards,
+			sum.Skipped+r.Skipped
 		sum.Tasks, sum.Seconds, sum.Nothing = sum.Tasks+r.Tasks, sum.Seconds+r.Seconds, sum.Nothing+r.Nothing
 		if r.Plans != r.Run+r.Shards+r.Skipped {
 			t.Errorf("%s: %d plans, but %d, %d and %d decisions", r.Name, r.Plans, r.Run, r.Shards, r.Skipped)

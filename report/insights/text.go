@@ -85,15 +85,18 @@ func runsSummary(in *Insights) []string {
 	lines := []string{
 		fmt.Sprintf("%s to %s: %d runs of plans, %d tasks, %s", in.From, in.To, in.Runs, t.Tasks, hours(t.Seconds)),
 		fmt.Sprintf("%d decisions: %d run, %d on shards, %d skipped (%s)", t.Plans, t.Run, t.Shards, t.Skipped, skipsAt(t)),
-		fmt.Sprintf("of the tasks, %d failed, %d were broken on base, and %d passed only after a failed attempt; %d more passed before with the same inputs", t.Failed, t.OnBase, t.Flaked, t.Reused),
+		fmt.Sprintf("of the tasks, %d failed, %d were broken on base, and %d passed only after a failed attempt; %d more "+
+			"passed before with the same inputs", t.Failed, t.OnBase, t.Flaked, t.Reused),
 		fmt.Sprintf("%s went to tasks that read nothing that had changed", hours(t.Nothing)),
 	}
 	if t.Quiet > 0 {
 		lines = append(lines, fmt.Sprintf("%s went to tasks that announced no effect of the change", hours(t.Quiet)))
 	}
 	if f := in.Forecasts; f != nil {
-		lines = append(lines, fmt.Sprintf("of the last %d forecasts of whole runs, %d were long enough, and the medians of %d; half of the runs took %.1f times the median or less",
-			f.Runs, f.WithinP90, f.WithinP50, f.Ratio))
+		lines = append(lines,
+			fmt.Sprintf("of the last %d forecasts of whole runs, %d were long enough, and the medians of %d; half of the runs "+
+				"took %.1f times the median or less",
+				f.Runs, f.WithinP90, f.WithinP50, f.Ratio))
 	}
 	return lines
 }
@@ -118,7 +121,8 @@ func missLine(m audits.Miss) string {
 	if m.Times > 1 {
 		times = fmt.Sprintf("%d times", m.Times)
 	}
-	out := fmt.Sprintf("%s at %s, %s, last on %s: %s", name(m.Integration), m.Rung, times, m.Last.UTC().Format(time.DateOnly), report.Printable(m.Finding))
+	out := fmt.Sprintf("%s at %s, %s, last on %s: %s", name(m.Integration), m.Rung, times,
+		m.Last.UTC().Format(time.DateOnly), report.Printable(m.Finding))
 	if m.Remedy != "" {
 		out += "; to avoid it, " + report.Printable(m.Remedy)
 	}

@@ -75,9 +75,11 @@ func (f *Finder) Locate(o report.Origin) report.Location {
 func (f *Finder) folder(section validator.Section) string {
 	in := f.files.Checkout
 	dir := map[validator.Section]string{
-		validator.Data: in.Data, validator.Resources: in.Resources, validator.Schemas: in.Schemas, validator.GraphQL: in.GraphQL,
+		validator.Data: in.Data, validator.Resources: in.Resources, validator.Schemas: in.Schemas,
+		validator.GraphQL: in.GraphQL,
 	}[section]
-	if dir == "" || settings.IsOutside(dir) || in.FromBundle() && section != validator.Data && section != validator.Resources {
+	if dir == "" || settings.IsOutside(dir) || in.FromBundle() && section != validator.Data &&
+		section != validator.Resources {
 		return ""
 	}
 	return dir

@@ -29,7 +29,8 @@ func bundled(t testing.TB, data, resources map[string]string) *bundle.Bundle {
 	doc["data"] = files
 	texts := map[string]any{}
 	for name, text := range resources {
-		texts[name] = map[string]any{"path": name, "content": text, "sha256sum": fmt.Sprintf("%x", sha256.Sum256([]byte(text)))}
+		texts[name] = map[string]any{"path": name, "content": text,
+			"sha256sum": fmt.Sprintf("%x", sha256.Sum256([]byte(text)))}
 	}
 	doc["resources"] = texts
 	raw, err := json.Marshal(doc)
@@ -83,11 +84,13 @@ func TestLines(t *testing.T) {
 		"/gone.yml":  `{"$schema":"/team-1.yml","name":"green"}`,
 	}, map[string]string{"/r.txt": "one\ntwo\nthree\n", "/cut.txt": "one\ntwo\n", "/same.txt": "x"})
 	head := bundled(t, map[string]string{
-		"/team.yml":      `{"$schema":"/team-1.yml","$file_sha256sum":"` + sum + `","name":"red","members":[{"$ref":"/users/bob.yml"},{"$ref":"/users/ana.yml"}],"a/b":{"x":1}}`,
+		"/team.yml": `{"$schema":"/team-1.yml","$file_sha256sum":"` + sum +
+			`","name":"red","members":[{"$ref":"/users/bob.yml"},{"$ref":"/users/ana.yml"}],"a/b":{"x":1}}`,
 		"/other.yml":     `{"$schema":"/team-1.yml","name":"cyan","$file_sha256sum":"` + sum + `"}`,
 		"/users/ana.yml": `{"$schema":"/user-1.yml","name":"ana","org":"acme"}`,
 	}, map[string]string{"/r.txt": "one\n2\nthree\n", "/cut.txt": "one\n", "/same.txt": "x", "/new.txt": "a\nb"})
-	files := map[string]string{"data/team.yml": team, "data/other.yml": "---\n\n\nname: cyan\n", "resources/r.txt": "", "schemas/s.yml": "", "graphql-schemas/schema.yml": ""}
+	files := map[string]string{"data/team.yml": team, "data/other.yml": "---\n\n\nname: cyan\n", "resources/r.txt": "",
+		"schemas/s.yml": "", "graphql-schemas/schema.yml": ""}
 	for _, c := range []struct {
 		name, settings string
 		files          map[string]string
@@ -95,24 +98,34 @@ func TestLines(t *testing.T) {
 		o              report.Origin
 		want           string
 	}{
-		{"a field", "", files, false, report.Origin{Section: "data", Path: "/team.yml", Pointer: "/a~1b/x"}, "data/team.yml:7"},
-		{"an item that was added before it", "", files, false, report.Origin{Section: "data", Path: "/team.yml", Pointer: "/members/0"}, "data/team.yml:5"},
+		{"a field", "", files, false, report.Origin{Section: "data", Path: "/team.yml", Pointer: "/a~1b/x"},
+			"data/team.yml:7"},
+		{"an item that was added before it", "", files, false, report.Origin{Section: "data", Path: "/team.yml",
+			Pointer: "/members/0"}, "data/team.yml:5"},
 		{"gone", "", files, false, report.Origin{Section: "data", Path: "/team.yml", Pointer: "/motto"}, "data/team.yml:2"},
-		{"without bundles", "", files, true, report.Origin{Section: "data", Path: "/team.yml", Pointer: "/members/1"}, "data/team.yml:6"},
-		{"a file that is not the one of head", "", files, false, report.Origin{Section: "data", Path: "/other.yml", Pointer: "/name"}, "data/other.yml:1"},
-		{"which nothing tells without bundles", "", files, true, report.Origin{Section: "data", Path: "/other.yml", Pointer: "/name"}, "data/other.yml:4"},
+		{"without bundles", "", files, true, report.Origin{Section: "data", Path: "/team.yml", Pointer: "/members/1"},
+			"data/team.yml:6"},
+		{"a file that is not the one of head", "", files, false, report.Origin{Section: "data", Path: "/other.yml",
+			Pointer: "/name"}, "data/other.yml:1"},
+		{"which nothing tells without bundles", "", files, true, report.Origin{Section: "data", Path: "/other.yml",
+			Pointer: "/name"}, "data/other.yml:4"},
 		{"a file that is gone", "", files, false, report.Origin{Section: "data", Path: "/gone.yml"}, "data/gone.yml:1"},
-		{"no checkout", "", nil, false, report.Origin{Section: "data", Path: "/team.yml", Pointer: "/a~1b/x"}, "data/team.yml:1"},
+		{"no checkout", "", nil, false, report.Origin{Section: "data", Path: "/team.yml", Pointer: "/a~1b/x"},
+			"data/team.yml:1"},
 		{"other folders", "checkout: {data: a/b, resources: c}\n", map[string]string{"a/b/team.yml": team}, false,
 			report.Origin{Section: "data", Path: "/team.yml", Pointer: "/a~1b"}, "a/b/team.yml:7"},
-		{"resource", "checkout: {resources: c}\n", files, false, report.Origin{Section: "resources", Path: "/r.txt"}, "c/r.txt:2"},
+		{"resource", "checkout: {resources: c}\n", files, false, report.Origin{Section: "resources", Path: "/r.txt"},
+			"c/r.txt:2"},
 		{"shorter resource", "", files, false, report.Origin{Section: "resources", Path: "/cut.txt"}, "resources/cut.txt:1"},
 		{"new resource", "", files, false, report.Origin{Section: "resources", Path: "/new.txt"}, "resources/new.txt:1"},
-		{"resource without bundles", "", files, true, report.Origin{Section: "resources", Path: "/r.txt"}, "resources/r.txt:1"},
+		{"resource without bundles", "", files, true, report.Origin{Section: "resources", Path: "/r.txt"},
+			"resources/r.txt:1"},
 		{"schema", "", files, false, report.Origin{Section: "schemas", Path: "/s.yml"}, "schemas/s.yml:1"},
 		{"types", "", files, false, report.Origin{Section: "graphql"}, "graphql-schemas/schema.yml:1"},
-		{"schemas elsewhere", "checkout: {schemas: ../s, graphql: ../g.yml}\n", nil, false, report.Origin{Section: "schemas", Path: "/s.yml"}, ":0"},
-		{"types elsewhere", "checkout: {schemas: ../s, graphql: ../g.yml}\n", nil, false, report.Origin{Section: "graphql"}, ":0"},
+		{"schemas elsewhere", "checkout: {schemas: ../s, graphql: ../g.yml}\n", nil, false,
+			report.Origin{Section: "schemas", Path: "/s.yml"}, ":0"},
+		{"types elsewhere", "checkout: {schemas: ../s, graphql: ../g.yml}\n", nil, false, report.Origin{Section: "graphql"},
+			":0"},
 		{"schemas of a bundle", "checkout: {schemas: bundle.json}\n", nil, false, report.Origin{Section: "graphql"}, ":0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -139,7 +152,8 @@ func TestLines(t *testing.T) {
 	} {
 		o := report.Origin{Section: "data", Path: "/team.yml", Pointer: c.pointer}
 		for _, name := range append(c.yes, c.no...) {
-			if got, want := l.Concerns(o, name), len(c.yes) > 0 && strings.Contains(strings.Join(c.yes, " "), name); got != want {
+			if got, want := l.Concerns(o, name),
+				len(c.yes) > 0 && strings.Contains(strings.Join(c.yes, " "), name); got != want {
 				t.Errorf("%s concerns %s: got %v", c.pointer, name, got)
 			}
 		}
@@ -292,7 +306,8 @@ func TestLinesOfRandomChanges(t *testing.T) {
 			}
 			docs[i] = string(raw)
 		}
-		base, head := bundled(t, map[string]string{"/x.yml": docs[0]}, nil), bundled(t, map[string]string{"/x.yml": docs[1]}, nil)
+		base, head := bundled(t, map[string]string{"/x.yml": docs[0]}, nil), bundled(t, map[string]string{"/x.yml": docs[1]},
+			nil)
 		l := finder(t, "", map[string]string{"data/x.yml": text.String()}, base, head)
 		rows := strings.Split(text.String(), "\n")
 		for _, change := range bundle.Compare(base, head).Datafiles {
@@ -318,13 +333,16 @@ func TestLinesOfRandomChanges(t *testing.T) {
 // A finding is at its place in head, whatever the change does to the file.
 func TestFind(t *testing.T) {
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(team)))
-	base := bundled(t, map[string]string{"/team.yml": `{"$schema":"/t.yml","name":"red"}`, "/gone.yml": `{"$schema":"/t.yml","name":"green"}`}, map[string]string{"/old.txt": "x"})
+	base := bundled(t, map[string]string{"/team.yml": `{"$schema":"/t.yml","name":"red"}`,
+		"/gone.yml": `{"$schema":"/t.yml","name":"green"}`}, map[string]string{"/old.txt": "x"})
 	head := bundled(t, map[string]string{
-		"/team.yml":  `{"$schema":"/t.yml","$file_sha256sum":"` + sum + `","name":"red","members":[{"$ref":"/users/bob.yml"},{"$ref":"/users/ana.yml"}],"a/b":{"x":1}}`,
+		"/team.yml": `{"$schema":"/t.yml","$file_sha256sum":"` + sum +
+			`","name":"red","members":[{"$ref":"/users/bob.yml"},{"$ref":"/users/ana.yml"}],"a/b":{"x":1}}`,
 		"/other.yml": `{"$schema":"/t.yml","$file_sha256sum":"1","name":"cyan"}`,
 		"/both":      `{"$schema":"/t.yml","name":"cyan"}`,
 	}, map[string]string{"/r.txt": "one\ntwo", "/both": "x"})
-	files := map[string]string{"data/team.yml": team, "data/other.yml": "---\nname: cyan\n", "data/both": "\n\nname: cyan\n"}
+	files := map[string]string{"data/team.yml": team, "data/other.yml": "---\nname: cyan\n",
+		"data/both": "\n\nname: cyan\n"}
 	for _, c := range []struct {
 		name, settings string
 		files          map[string]string

@@ -18,7 +18,8 @@ var pageText string
 
 // page is parsed when it is first used, since few commands write one.
 var page = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Funcs(template.FuncMap{"printable": report.Printable, "class": class}).Parse(pageText))
+	return template.Must(template.New("page").Funcs(template.FuncMap{"printable": report.Printable,
+		"class": class}).Parse(pageText))
 })
 
 // HTML writes one page without a script: both sides, what differs, and a row for each
@@ -38,8 +39,9 @@ func HTML(w io.Writer, in Input) error {
 		Rows         []row
 		Assumed      []string
 	}{
-		Base: in.Plan.Base, Head: in.Plan.Head, Config: in.Plan.Config, Server: in.Server, Groups: shown, MoreGroups: len(changed) - len(shown),
-		Resources: bounded(resources(in.Plan.Changes), maxNames), Types: bounded(in.Plan.Changes.GraphQL, maxNames),
+		Base: in.Plan.Base, Head: in.Plan.Head, Config: in.Plan.Config, Server: in.Server, Groups: shown,
+		MoreGroups: len(changed) - len(shown),
+		Resources:  bounded(resources(in.Plan.Changes), maxNames), Types: bounded(in.Plan.Changes.GraphQL, maxNames),
 		Files: bounded(in.Plan.Changes.Schemas, maxNames), Rows: rows(in, changed), Assumed: assumed(in),
 	}
 	view.Summary = summary(view.Rows)

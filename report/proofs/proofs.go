@@ -153,7 +153,8 @@ func rank(r row) int { return slices.Index([]Verdict{Refuted, Believed, Proven, 
 
 func rowOf(d plan.Decision, s Subject, c plan.Changes, changed []group) row {
 	r := row{
-		Name: d.Name, Decision: d.Decision, Rung: d.Rung, Verdict: s.Verdict, Why: s.Why, Assumed: s.Assumed, Reason: d.Reason,
+		Name: d.Name, Decision: d.Decision, Rung: d.Rung, Verdict: s.Verdict, Why: s.Why, Assumed: s.Assumed,
+		Reason:  d.Reason,
 		Allowed: bounded(s.Schemas, maxNames), Queries: bounded(s.Queries, maxNames), Evidence: d.Evidence,
 		Paths: bounded(d.Evidence.Paths, maxNames),
 	}

@@ -38,7 +38,8 @@ func skipAt(d plan.Decision, s proofs.Subject) proofs.Input {
 
 // Each kind of skip says what it rules out, and shows the facts that it rests on.
 func TestSkips(t *testing.T) {
-	proven := proofs.Subject{Verdict: proofs.Proven, Schemas: []string{"/product-1.yml"}, Queries: []string{"prices.graphql"}}
+	proven := proofs.Subject{Verdict: proofs.Proven, Schemas: []string{"/product-1.yml"},
+		Queries: []string{"prices.graphql"}}
 	state := plan.Evidence{State: &plan.State{Base: "sha256:one", Head: "sha256:one"}}
 	tests := []struct {
 		name     string
@@ -46,20 +47,30 @@ func TestSkips(t *testing.T) {
 		subject  proofs.Subject
 		want     []string
 	}{
-		{"sides", plan.Decision{Rung: plan.RungFields}, proven, []string{"aaa", "bbb", "/product-1.yml: 1 file", "prices.graphql", "/lamp.yml (modified)", "/shelf"}},
-		{"definition", plan.Decision{Rung: plan.RungDefinition, Reason: "it is disabled"}, proven, []string{"Its definition decides alone whether it has a dry run: it is disabled."}},
-		{"schema", plan.Decision{Rung: plan.RungSchema}, proofs.Subject{Verdict: proofs.Proven}, []string{"all changes are out of its reach (3 schemas)"}},
-		{"both schemas", plan.Decision{Rung: plan.RungSchema}, proofs.Subject{Verdict: proofs.Proven, Schemas: []string{"/old-1.yml"}}, []string{"/old-1.yml: 1 file"}},
+		{"sides", plan.Decision{Rung: plan.RungFields}, proven, []string{"aaa", "bbb", "/product-1.yml: 1 file",
+			"prices.graphql", "/lamp.yml (modified)", "/shelf"}},
+		{"definition", plan.Decision{Rung: plan.RungDefinition, Reason: "it is disabled"}, proven,
+			[]string{"Its definition decides alone whether it has a dry run: it is disabled."}},
+		{"schema", plan.Decision{Rung: plan.RungSchema}, proofs.Subject{Verdict: proofs.Proven},
+			[]string{"all changes are out of its reach (3 schemas)"}},
+		{"both schemas", plan.Decision{Rung: plan.RungSchema},
+			proofs.Subject{Verdict: proofs.Proven, Schemas: []string{"/old-1.yml"}}, []string{"/old-1.yml: 1 file"}},
 		{"fields", plan.Decision{Rung: plan.RungFields}, proven, []string{"no changed field can be in one"}},
-		{"state", plan.Decision{Rung: plan.RungState, Evidence: state}, proven, []string{"worked out as a whole on both sides", "sha256:one"}},
-		{"traces", plan.Decision{Rung: plan.RungState, Evidence: plan.Evidence{Traces: []plan.TraceProof{{Requests: 7}}}}, proven, []string{"everything that they asked then", "7 requests"}},
+		{"state", plan.Decision{Rung: plan.RungState, Evidence: state}, proven,
+			[]string{"worked out as a whole on both sides", "sha256:one"}},
+		{"traces", plan.Decision{Rung: plan.RungState, Evidence: plan.Evidence{Traces: []plan.TraceProof{{Requests: 7}}}},
+			proven, []string{"everything that they asked then", "7 requests"}},
 		{"result", plan.Decision{Rung: plan.RungResult}, proven, []string{"passed before with exactly the inputs"}},
-		{"believed", plan.Decision{Rung: plan.RungSchema}, proofs.Subject{Verdict: proofs.Believed}, []string{"1 believed", "is believed: no run"}},
+		{"believed", plan.Decision{Rung: plan.RungSchema}, proofs.Subject{Verdict: proofs.Believed},
+			[]string{"1 believed", "is believed: no run"}},
 		{"another order", plan.Decision{Rung: plan.RungState, Evidence: state},
-			proofs.Subject{Verdict: proofs.Believed, Assumed: []plan.Assumption{plan.AssumedOrder}}, []string{"1 believed", "order of lists makes no difference"}},
+			proofs.Subject{Verdict: proofs.Believed, Assumed: []plan.Assumption{plan.AssumedOrder}},
+			[]string{"1 believed", "order of lists makes no difference"}},
 		{"unrecorded", plan.Decision{Rung: plan.RungState, Evidence: state},
-			proofs.Subject{Verdict: proofs.Believed, Assumed: []plan.Assumption{plan.AssumedReads, plan.AssumedEnvironment}}, []string{"no run of it was recorded", "the declared environment"}},
-		{"refuted", plan.Decision{Rung: plan.RungFields}, proofs.Subject{Verdict: proofs.Refuted, Why: "it must run"}, []string{"does not agree with the plan: it must run.", "do not trust this plan", " open>"}},
+			proofs.Subject{Verdict: proofs.Believed, Assumed: []plan.Assumption{plan.AssumedReads, plan.AssumedEnvironment}},
+			[]string{"no run of it was recorded", "the declared environment"}},
+		{"refuted", plan.Decision{Rung: plan.RungFields}, proofs.Subject{Verdict: proofs.Refuted, Why: "it must run"},
+			[]string{"does not agree with the plan: it must run.", "do not trust this plan", " open>"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -85,7 +96,8 @@ func TestUnknownIsNotProven(t *testing.T) {
 	in := skipAt(plan.Decision{Rung: plan.RungFields}, proofs.Subject{})
 	in.Subjects = nil
 	got := page(t, in)
-	if strings.Contains(got, ">proven<") || strings.Contains(got, "no changed field") || !strings.Contains(got, "The replay does not agree") {
+	if strings.Contains(got, ">proven<") || strings.Contains(got, "no changed field") ||
+		!strings.Contains(got, "The replay does not agree") {
 		t.Error("a skip without a verdict is not shown as refuted")
 	}
 }
@@ -95,7 +107,8 @@ func TestRefutedWithoutDecision(t *testing.T) {
 	in := skipAt(plan.Decision{Rung: plan.RungFields}, proofs.Subject{Verdict: proofs.Proven})
 	in.Subjects["stock"] = proofs.Subject{Verdict: proofs.Refuted, Why: "the plan says nothing about it"}
 	got := page(t, in)
-	for _, want := range []string{"1 proven, 0 believed, 1 refuted", "<strong>stock</strong>", "does not agree with the plan: the plan says nothing about it."} {
+	for _, want := range []string{"1 proven, 0 believed, 1 refuted", "<strong>stock</strong>",
+		"does not agree with the plan: the plan says nothing about it."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not on the page", want)
 		}
@@ -105,10 +118,12 @@ func TestRefutedWithoutDecision(t *testing.T) {
 func TestHostileText(t *testing.T) {
 	const evil = "</script><img src=x onerror=alert(1)>\x1b[31m\u202e"
 	in := skipAt(plan.Decision{Rung: plan.RungFields, Reason: evil, Evidence: plan.Evidence{
-		Fields: []string{evil}, Paths: []string{evil}, Keys: []string{evil}, Queries: []plan.QueryDifference{{Name: evil, SHA256: evil, Fields: []string{evil}}},
+		Fields: []string{evil}, Paths: []string{evil}, Keys: []string{evil},
+		Queries: []plan.QueryDifference{{Name: evil, SHA256: evil, Fields: []string{evil}}},
 	}}, proofs.Subject{Verdict: proofs.Refuted, Why: evil, Schemas: []string{evil}, Queries: []string{evil}})
 	in.Plan.Base.Ref, in.Plan.Config = evil, evil
-	in.Plan.Changes.Datafiles = append(in.Plan.Changes.Datafiles, plan.Datafile{Path: evil, Schema: evil, Fields: []string{evil}})
+	in.Plan.Changes.Datafiles = append(in.Plan.Changes.Datafiles,
+		plan.Datafile{Path: evil, Schema: evil, Fields: []string{evil}})
 	got := page(t, in)
 	for _, bad := range []string{"<img", "\x1b", "\u202e", "</script>"} {
 		if strings.Contains(got, bad) {
@@ -122,7 +137,8 @@ func TestBounded(t *testing.T) {
 	in := skipAt(plan.Decision{Rung: plan.RungFields}, proofs.Subject{Verdict: proofs.Proven})
 	for i := range 50_000 {
 		in.Plan.Changes.Datafiles = append(in.Plan.Changes.Datafiles, plan.Datafile{
-			Path: fmt.Sprintf("/file-%d.yml", i), Schema: fmt.Sprintf("/schema-%d.yml", i%1000), Kind: plan.Modified, Fields: []string{fmt.Sprintf("/field-%d", i)},
+			Path: fmt.Sprintf("/file-%d.yml", i), Schema: fmt.Sprintf("/schema-%d.yml", i%1000), Kind: plan.Modified,
+			Fields: []string{fmt.Sprintf("/field-%d", i)},
 		})
 	}
 	got := page(t, in)

@@ -99,7 +99,8 @@ func Suggest(d integration.Definition, traces []*trace.Trace) (string, error) {
 		}
 	}
 	for _, s := range schemas {
-		fmt.Fprintf(&out, "# read of %s: %s\n", report.Printable(string(s)), report.Printable(strings.Join(slices.Sorted(maps.Keys(read[s])), ", ")))
+		fmt.Fprintf(&out, "# read of %s: %s\n", report.Printable(string(s)),
+			report.Printable(strings.Join(slices.Sorted(maps.Keys(read[s])), ", ")))
 	}
 	out.Write(definition)
 	return out.String(), nil

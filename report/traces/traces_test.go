@@ -22,7 +22,9 @@ func of(shard string, fields map[bundle.SchemaPath][]string) *trace.Trace {
 }
 
 func TestSuggest(t *testing.T) {
-	b, err := bundle.Parse([]byte(`{"data": {"/dns.yml": {"$schema": "/app-sre/integration-1.yml", "name": "dns", "schemas": ["/a.yml", "/b.yml"],
+	b, err := bundle.Parse(
+		[]byte(
+			`{"data": {"/dns.yml": {"$schema": "/app-sre/integration-1.yml", "name": "dns", "schemas": ["/a.yml", "/b.yml"],
 		"pr_check": {"cmd": "dns"}}}}`), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -38,10 +40,14 @@ func TestSuggest(t *testing.T) {
 		not    string
 	}{
 		{"one run", []*trace.Trace{of("", map[bundle.SchemaPath][]string{"/a.yml": {"x", "name"}})},
-			[]string{"# dns: what was read in 1 remembered run\n", "# never read: /b.yml\n", "# read of /a.yml: name, x\n", "- /a.yml\n"}, "single shards"},
-		{"shards", []*trace.Trace{of("s", map[bundle.SchemaPath][]string{"/a.yml": {"x"}}), of("t", map[bundle.SchemaPath][]string{"/a.yml": {"y"}, "/b.yml": nil})},
-			[]string{"in 2 remembered runs\n# of single shards only; other shards may need more\n", "# read of /a.yml: x, y\n", "# read of /b.yml: \n", "- /b.yml\n"}, "never read"},
-		{"one shard and the whole", []*trace.Trace{of("s", nil), of("", nil)}, []string{"# never read: /a.yml\n# never read: /b.yml\n"}, "single shards"},
+			[]string{"# dns: what was read in 1 remembered run\n", "# never read: /b.yml\n", "# read of /a.yml: name, x\n",
+				"- /a.yml\n"}, "single shards"},
+		{"shards", []*trace.Trace{of("s", map[bundle.SchemaPath][]string{"/a.yml": {"x"}}),
+			of("t", map[bundle.SchemaPath][]string{"/a.yml": {"y"}, "/b.yml": nil})},
+			[]string{"in 2 remembered runs\n# of single shards only; other shards may need more\n", "# read of /a.yml: x, y\n",
+				"# read of /b.yml: \n", "- /b.yml\n"}, "never read"},
+		{"one shard and the whole", []*trace.Trace{of("s", nil), of("", nil)},
+			[]string{"# never read: /a.yml\n# never read: /b.yml\n"}, "single shards"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := traces.Suggest(list[0], c.traces)
@@ -84,7 +90,8 @@ func TestWriteFiles(t *testing.T) {
 		why  string
 		want string
 	}{
-		{read.ID(), read, "", "It used 5 names of the repository:\n  git     .git\n  list    conf\n  folder  data\n  vain    no ne\n  file    run.sh\n"},
+		{read.ID(), read, "",
+			"It used 5 names of the repository:\n  git     .git\n  list    conf\n  folder  data\n  vain    no ne\n  file    run.sh\n"},
 		{read.ID(), nil, "it is gone", "The list of the files that it read cannot be shown: it is gone\n"},
 		{files.All("x"), nil, "", "All files of the repository count, since nobody recorded which of them it read\n"},
 		{files.Declared, nil, "", "The files count that the settings declare\n"},

@@ -51,7 +51,8 @@ func read(t *testing.T, name string) string {
 func resultsWith(prefix string) []plan.Result {
 	second := func(task string) string { return strings.TrimSuffix(wrapper.LogName(task), ".log") + ".2.log" }
 	return []plan.Result{
-		{Task: "a", Log: path.Join(prefix, second("a")), Before: []plan.Attempt{{Log: path.Join(prefix, wrapper.LogName("a"))}},
+		{Task: "a", Log: path.Join(prefix, second("a")),
+			Before:   []plan.Attempt{{Log: path.Join(prefix, wrapper.LogName("a"))}},
 			Baseline: &plan.Baseline{Log: path.Join(prefix, "base", wrapper.LogName("a"))}},
 		{Task: "../b", Log: path.Join(prefix, wrapper.LogName("../b"))},
 		{Task: "silent"},
@@ -114,12 +115,17 @@ func TestHostileNames(t *testing.T) {
 	write(t, outside, "keep")
 	s.Put("precious", "evil")
 	s.Put("run/logs/"+good, "good")
-	for _, name := range []string{"../precious", "logs/../../precious", "/etc/passwd", outside, "logs/../" + good, "logs//" + good, "./logs/" + good,
-		"logs/" + wrapper.LogName("other"), "logs/base/../" + good, "logs/base/base/" + good, "other/" + good, good, "logs/" + good + "/..",
-		"logs/" + stem + ".0.log", "logs/" + stem + ".22.log", "logs/" + stem, "logs/" + stem + ".log\x00", "logs\\" + good, "logs/", ".", "..", "\xff",
+	for _, name := range []string{"../precious", "logs/../../precious", "/etc/passwd", outside, "logs/../" + good,
+		"logs//" + good, "./logs/" + good,
+		"logs/" + wrapper.LogName("other"), "logs/base/../" + good, "logs/base/base/" + good, "other/" + good, good,
+		"logs/" + good + "/..",
+		"logs/" + stem + ".0.log", "logs/" + stem + ".22.log", "logs/" + stem, "logs/" + stem + ".log\x00", "logs\\" + good,
+		"logs/", ".", "..", "\xff",
 	} {
 		results := []plan.Result{{Task: "a", Log: name}}
-		if err := p.Fetch(t.Context(), "logs", filepath.Join(dir, "kept"), results); err == nil || !strings.Contains(err.Error(), `1 of 1 logs could not be fetched from the bucket; the first is of task "a": no log of this task can have this name`) {
+		if err := p.Fetch(t.Context(), "logs", filepath.Join(dir, "kept"), results); err == nil ||
+			!strings.Contains(err.Error(),
+				`1 of 1 logs could not be fetched from the bucket; the first is of task "a": no log of this task can have this name`) {
 			t.Errorf("fetching %q: got %v", name, err)
 		}
 		if results[0].Log != "" {
@@ -166,7 +172,8 @@ func TestLinks(t *testing.T) {
 	}
 	s.Put("run/logs/base/"+log, "of base")
 	results = []plan.Result{{Task: "a", Baseline: &plan.Baseline{Log: "logs/base/" + log}}}
-	if err := p.Fetch(t.Context(), "logs", filepath.Join(dir, "logs"), results); !strings.Contains(fmt.Sprint(err), "a symbolic link is not followed") {
+	if err := p.Fetch(t.Context(), "logs", filepath.Join(dir, "logs"), results); !strings.Contains(fmt.Sprint(err),
+		"a symbolic link is not followed") {
 		t.Errorf("got %v", err)
 	}
 	if read(t, filepath.Join(dir, "logs", log)) != "new" {
@@ -179,12 +186,16 @@ func TestMissingLogs(t *testing.T) {
 	s, p := logStore(t)
 	from := filepath.Join(t.TempDir(), "logs")
 	write(t, filepath.Join(from, wrapper.LogName("b")), "b")
-	results := []plan.Result{{Task: "a", Log: "logs/" + wrapper.LogName("a")}, {Task: "b", Log: "logs/" + wrapper.LogName("b")}}
-	if err := p.Store(t.Context(), from, results); err == nil || !strings.HasPrefix(err.Error(), `1 of 2 logs could not be stored in the bucket; the first is of task "a": `) {
+	results := []plan.Result{{Task: "a", Log: "logs/" + wrapper.LogName("a")},
+		{Task: "b", Log: "logs/" + wrapper.LogName("b")}}
+	if err := p.Store(t.Context(), from, results); err == nil ||
+		!strings.HasPrefix(err.Error(), `1 of 2 logs could not be stored in the bucket; the first is of task "a": `) {
 		t.Errorf("got %v", err)
 	}
 	to := filepath.Join(t.TempDir(), "logs")
-	if err := p.Fetch(t.Context(), "logs", to, results); err == nil || !strings.HasPrefix(err.Error(), `1 of 2 logs could not be fetched from the bucket; the first is of task "a": there is no such object`) {
+	if err := p.Fetch(t.Context(), "logs", to, results); err == nil ||
+		!strings.HasPrefix(err.Error(),
+			`1 of 2 logs could not be fetched from the bucket; the first is of task "a": there is no such object`) {
 		t.Errorf("got %v", err)
 	}
 	if results[0].Log != "" || results[1].Log == "" || read(t, filepath.Join(to, wrapper.LogName("b"))) != "b" {

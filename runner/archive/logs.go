@@ -112,7 +112,8 @@ func copyLogs(ctx context.Context, logs []logReference, copyLog func(context.Con
 			default:
 				ctx, cancel := context.WithTimeout(ctx, logTimeout)
 				defer cancel()
-				if errs[i] = copyLog(ctx, log); errors.Is(errs[i], objects.ErrUnreachable) || errors.Is(errs[i], objects.ErrDenied) {
+				if errs[i] = copyLog(ctx, log); errors.Is(errs[i], objects.ErrUnreachable) ||
+					errors.Is(errs[i], objects.ErrDenied) {
 					bucketErrors.Add(1)
 				}
 			}
@@ -139,5 +140,6 @@ func summarize(action string, logs []logReference, errs []error) error {
 	if failed == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %d logs could not be %s; the first is of task %q: %w", failed, len(logs), action, logs[first].task, errs[first])
+	return fmt.Errorf("%d of %d logs could not be %s; the first is of task %q: %w", failed, len(logs), action,
+		logs[first].task, errs[first])
 }

@@ -29,7 +29,8 @@ func TestStoreResults(t *testing.T) {
 	}{
 		"kept":        {false, false, []string{"run/logs/" + name, "run/results-3.json"}, ""},
 		"interrupted": {true, false, []string{"run/logs/" + name, "run/results-3.json"}, ""},
-		"refused":     {false, true, []string{"run/results-3.json"}, `1 of 1 logs could not be stored in the bucket; the first is of task "a": access is denied (Forbidden)`},
+		"refused": {false, true, []string{"run/results-3.json"},
+			`1 of 1 logs could not be stored in the bucket; the first is of task "a": access is denied (Forbidden)`},
 	} {
 		s := fakes3.Start(t)
 		s.Fail(func(r *http.Request) (f fakes3.Fault) {

@@ -45,7 +45,8 @@ func TestCompareUnaffected(t *testing.T) {
 		{"passes on base", "it fails: exit code 1; on base: it passes", runs{fail("a\n"), pass("a\n")}},
 		{"other codes", "it fails: exit code 1; on base: it fails: exit code 2", runs{fail("a\n"), run(failed(2), "a\n")}},
 		{"both fail", same, runs{fail("a\n[INFO] b\n"), fail("a\n[INFO] c\n")}},
-		{"both fail and say only INFO", differs + `"[INFO] b" is missing there`, runs{fail("[INFO] b\n"), fail("[INFO] c\n")}},
+		{"both fail and say only INFO", differs + `"[INFO] b" is missing there`,
+			runs{fail("[INFO] b\n"), fail("[INFO] c\n")}},
 
 		{"late on both sides",
 			unclear + "it says nothing: timed out after 1m; on base: timed out after 1m", runs{run(late, ""), run(late, "")}},

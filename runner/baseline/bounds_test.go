@@ -32,7 +32,8 @@ func TestTimesOfTheRun(t *testing.T) {
 	const inside = "at 10:00:30"
 	for text, want := range map[string]bool{
 		"at 09:59:59": true, "at 09:59:58.999": false, "at 10:01:01": true, "at 10:01:01.001": false,
-		"at 2026-11-22 10:00:30": true, "at 2026/11/22 10:00:30,5": true, "at 2026-11-21 10:00:30": false, "at 2026-11-22": false,
+		"at 2026-11-22 10:00:30": true, "at 2026/11/22 10:00:30,5": true, "at 2026-11-21 10:00:30": false,
+		"at 2026-11-22":           false,
 		"at 2026-11-22T10:00:30Z": true, "at 2026-11-22 10:00:30 UTC": true, "at 2026-11-22T11:00:30Z": false,
 		"at 2026-11-22T12:00:30+02:00": true, "at 2026-11-22T12:00:30+0200": true, "at 2026-11-22T10:00:30+02:00": false,
 		fmt.Sprintf("at %d", began.Unix()): true, fmt.Sprintf("at %d.5", began.Unix()): true, fmt.Sprintf("at %d",
@@ -44,7 +45,8 @@ func TestTimesOfTheRun(t *testing.T) {
 			t.Errorf("%s: got %+v, want %v", text, got, want)
 		}
 	}
-	if got := compareAt(began, ended, fmt.Sprint(began.Unix(), " is now"), fmt.Sprint(ended.Unix(), " is now")); !got.Same {
+	if got := compareAt(began, ended, fmt.Sprint(began.Unix(), " is now"),
+		fmt.Sprint(ended.Unix(), " is now")); !got.Same {
 		t.Errorf("at the beginning of a line: got %+v", got)
 	}
 	if got := compareAt(time.Time{}, time.Time{}, "at 10:00:30", "at 10:00:31"); got.Same {

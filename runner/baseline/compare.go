@@ -63,7 +63,8 @@ func Compare(t plan.Task, head Run, base ...Run) Comparison {
 	}
 	for i, b := range base {
 		if c, isDecided := CompareResults(t, base[0].Result, b.Result); i > 0 && isDecided {
-			return notComparable("another run there ended in another way: " + strings.TrimPrefix(c.Finding, "not comparable with base: "))
+			return notComparable("another run there ended in another way: " +
+				strings.TrimPrefix(c.Finding, "not comparable with base: "))
 		}
 		if b.LogErr != nil {
 			return notComparable("its log on base cannot be compared: " + b.LogErr.Error())

@@ -55,7 +55,8 @@ func quote(r plan.Result, shown, otherwise string) string {
 func leftOut(r plan.Result, head, base record, noise []difference) []string {
 	var out []string
 	if head.left+base.left > 0 {
-		out = append(out, fmt.Sprintf("%d lines that announce effects or are of level DEBUG (%d on base)", head.left, base.left))
+		out = append(out, fmt.Sprintf("%d lines that announce effects or are of level DEBUG (%d on base)", head.left,
+			base.left))
 	}
 	moved, values := 0, 0
 	for _, d := range noise {

@@ -42,21 +42,24 @@ var noises = map[string]func(*rand.Rand) string{
 	"gave up after %s":       func(r *rand.Rand) string { return fmt.Sprintf("%d.%03ds", r.IntN(60), r.IntN(1000)) },
 	"POST to port %s failed": func(r *rand.Rand) string { return fmt.Sprint(20000 + r.IntN(40000)) },
 	"request id: %s": func(r *rand.Rand) string {
-		return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", r.Uint32(), r.IntN(1<<16), r.IntN(1<<16), r.IntN(1<<16), r.Uint64N(1<<48))
+		return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", r.Uint32(), r.IntN(1<<16), r.IntN(1<<16), r.IntN(1<<16),
+			r.Uint64N(1<<48))
 	},
 	"<object at %s> is gone": func(r *rand.Rand) string { return fmt.Sprintf("0x7f%010x", r.Uint64N(1<<40)) },
 	"cannot write %s/x":      func(r *rand.Rand) string { return fmt.Sprintf("/tmp/tmp%08x", r.Uint32()) },
 	"trace %s":               func(r *rand.Rand) string { return fmt.Sprintf("%016x", r.Uint64()) },
 	"worker[%s]: no answer":  func(r *rand.Rand) string { return fmt.Sprint(1000 + r.IntN(90000)) },
 	"backup of %s is the last one": func(r *rand.Rand) string {
-		return fmt.Sprintf("20%02d-%02d-%02d 0%d:%02d:%02d", 10+r.IntN(9), 1+r.IntN(12), 1+r.IntN(28), r.IntN(9), r.IntN(60), r.IntN(60))
+		return fmt.Sprintf("20%02d-%02d-%02d 0%d:%02d:%02d", 10+r.IntN(9), 1+r.IntN(12), 1+r.IntN(28), r.IntN(9), r.IntN(60),
+			r.IntN(60))
 	},
 	"goroutine %s [running]: out of air": func(r *rand.Rand) string { return fmt.Sprint(1 + r.IntN(100000)) },
 }
 
 // errorTexts are what a program says of a bad object, with a value of the data that looks
 // like noise.
-var errorTexts = []string{"quota of %d exceeded", "gave up after %ds", "POST http://127.0.0.1:%d: refused", "request id: %08x", "expired at 10:00:%02d", "pid=%d died", "object at 0x7f0000%06x is bad"}
+var errorTexts = []string{"quota of %d exceeded", "gave up after %ds", "POST http://127.0.0.1:%d: refused",
+	"request id: %08x", "expired at 10:00:%02d", "pid=%d died", "object at 0x7f0000%06x is bad"}
 
 // An object is what a program checks.
 type object struct {
@@ -69,7 +72,8 @@ func (p *program) line(now time.Time, level, text string) string {
 	at := now.Add(time.Duration(p.random.IntN(2000)) * time.Millisecond)
 	switch p.style {
 	case styleLevels:
-		return fmt.Sprintf("[%s] [%s] [DRY-RUN] [x.py:run:7] - %s\n", at.Add(p.offset).UTC().Format(time.DateTime), level, text)
+		return fmt.Sprintf("[%s] [%s] [DRY-RUN] [x.py:run:7] - %s\n", at.Add(p.offset).UTC().Format(time.DateTime), level,
+			text)
 	case styleLogfmt:
 		return fmt.Sprintf("time=%q level=%s msg=%q\n", at.UTC().Format(time.RFC3339Nano), strings.ToLower(level), text)
 	case styleOnlyInfo:
@@ -189,7 +193,8 @@ func TestLawOfNoise(t *testing.T) {
 		if random.IntN(2) == 0 {
 			head := p.run(p.change(base), true)
 			if c, _ := judge(p, head, base); c.Same {
-				t.Fatalf("a fault is not seen: style %d, generic %v\n%s\non base\n%s", p.style, p.generic, head.Log, p.run(base, false).Log)
+				t.Fatalf("a fault is not seen: style %d, generic %v\n%s\non base\n%s", p.style, p.generic, head.Log,
+					p.run(base, false).Log)
 			}
 			continue
 		}
@@ -207,7 +212,8 @@ func TestLawOfNoise(t *testing.T) {
 		}
 		most = max(most, runs)
 	}
-	t.Logf("%d of %d equal failures are red (%.2f %%); %d needed further runs on base, at most %d in all", red, equal, 100*float64(red)/float64(equal), onceMore, most)
+	t.Logf("%d of %d equal failures are red (%.2f %%); %d needed further runs on base, at most %d in all", red, equal,
+		100*float64(red)/float64(equal), onceMore, most)
 	if red*100 > equal {
 		t.Errorf("%d of %d equal failures are red, want at most one in a hundred", red, equal)
 	}

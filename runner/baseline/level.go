@@ -15,13 +15,15 @@ var infoOrDebugLine = lazyregexp.New(`^(?:` +
 	`)`)
 
 // debugLine matches a line of level DEBUG, in the same forms.
-var debugLine = lazyregexp.New(strings.NewReplacer(`(?:DEBUG|INFO)`, `DEBUG`, `(?i:debug|info)`, `(?i:debug)`).Replace(infoOrDebugLine.String()))
+var debugLine = lazyregexp.New(strings.NewReplacer(`(?:DEBUG|INFO)`, `DEBUG`, `(?i:debug|info)`,
+	`(?i:debug)`).Replace(infoOrDebugLine.String()))
 
 // recordTime matches the time at the beginning of a line that is a record of a log by its
 // form: a time in brackets, a time before a level, and logfmt or JSON.
 var recordTime = lazyregexp.New(`^(?:` +
 	`()\[` + datePart + `[T ]` + clockPart + zonePart + `\]` +
-	`|()` + datePart + `[T ]` + clockPart + zonePart + `([ \t]+(?:-[ \t]+)?\[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b)` +
+	`|()` + datePart + `[T ]` + clockPart + zonePart +
+	`([ \t]+(?:-[ \t]+)?\[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b)` +
 	`|((?:time|ts)=)(?:"[^"]*"|\S+)` +
 	`|(\{"(?:time|ts|timestamp)":)(?:"[^"]*"|[0-9.]+)` +
 	`)`)

@@ -19,7 +19,8 @@ func match(base, other []line, n noise) (matching, bool) {
 	if len(base) != len(other) {
 		return nil, false
 	}
-	m := matcher{base: base, other: other, noise: n, pairs: make(matching, len(base)), taken: make([]bool, len(other)), left: len(base)}
+	m := matcher{base: base, other: other, noise: n, pairs: make(matching, len(base)), taken: make([]bool, len(other)),
+		left: len(base)}
 	for i := range m.pairs {
 		m.pairs[i] = -1
 	}

@@ -86,7 +86,8 @@ func differences(base, head []line, pairs matching, n noise) []difference {
 			out = append(out, tokenDifferences(n.contextValues, i, a.context.tokens, b.context.tokens)...)
 		default:
 			known := n.known[b.context.text()]
-			out = append(out, difference{what: "the INFO line before it", line: i, isNoise: known && n.contexts[i], mayBe: known, ordering: true})
+			out = append(out, difference{what: "the INFO line before it", line: i, isNoise: known && n.contexts[i], mayBe: known,
+				ordering: true})
 		}
 	}
 	for _, i := range pairs.moved() {
@@ -100,7 +101,8 @@ func tokenDifferences(values map[place][]token, line int, a, b []token) []differ
 	var out []difference
 	for k := range a {
 		if a[k].text != b[k].text {
-			out = append(out, difference{what: kindNames[a[k].kind], line: line, isNoise: covers(values, place{line, k}, b[k]), mayBe: a[k].isAlike(b[k])})
+			out = append(out, difference{what: kindNames[a[k].kind], line: line, isNoise: covers(values, place{line, k}, b[k]),
+				mayBe: a[k].isAlike(b[k])})
 		}
 	}
 	return out

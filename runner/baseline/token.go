@@ -81,7 +81,8 @@ func (t token) isAlike(o token) bool {
 	if t.kind == o.kind {
 		return true
 	}
-	return t.kind != moment && o.kind != moment && len(t.text) == len(o.text) && len(t.text) >= minHex && hexadecimal.MatchString(t.text+o.text)
+	return t.kind != moment && o.kind != moment && len(t.text) == len(o.text) && len(t.text) >= minHex &&
+		hexadecimal.MatchString(t.text+o.text)
 }
 
 // minHex is the length from which a text of digits may be a hexadecimal id.
@@ -123,7 +124,8 @@ func (s span) hasMoment(text string) bool {
 			days = []string{s.began.In(loc).Format(time.DateOnly), s.ended.In(loc).Format(time.DateOnly)}
 		}
 		for _, d := range days {
-			if t, err := time.ParseInLocation(time.DateTime, d+" "+strings.Replace(clock, ",", ".", 1), loc); err == nil && s.has(t) {
+			if t, err := time.ParseInLocation(time.DateTime, d+" "+strings.Replace(clock, ",", ".", 1), loc); err == nil &&
+				s.has(t) {
 				return true
 			}
 		}

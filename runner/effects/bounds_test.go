@@ -28,8 +28,10 @@ func TestTooManyEffects(t *testing.T) {
 	}
 	fmt.Fprintf(&out, "%s['delete_user', 'u7']\n%s['update_user', 'x']\n", record, record)
 	e := find(t, ready(settings.EffectsOfReconcile), out.String())
-	if len(e.Items) != 2000 || e.Count(plan.EffectCreate) != 3000 || e.Count(plan.EffectDelete) != 501 || e.Count(plan.EffectChange) != 1 {
-		t.Errorf("got %d items, %d to create, %d to delete, %d to change", len(e.Items), e.Count(plan.EffectCreate), e.Count(plan.EffectDelete), e.Count(plan.EffectChange))
+	if len(e.Items) != 2000 || e.Count(plan.EffectCreate) != 3000 || e.Count(plan.EffectDelete) != 501 ||
+		e.Count(plan.EffectChange) != 1 {
+		t.Errorf("got %d items, %d to create, %d to delete, %d to change", len(e.Items), e.Count(plan.EffectCreate),
+			e.Count(plan.EffectDelete), e.Count(plan.EffectChange))
 	}
 	if e.Beyond[plan.EffectCreate] != 1500 || e.Beyond[plan.EffectDelete] != 0 || e.Items[1507].Times != 2 {
 		t.Errorf("beyond %v, item 1507 is %+v", e.Beyond, e.Items[1507])
@@ -53,9 +55,11 @@ func TestTooMuchOutput(t *testing.T) {
 
 func TestLongLines(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
-	e := find(t, ready(settings.EffectsOfReconcile), record+"Creating user "+long+"\n"+record+"['delete_user', '"+long+"']\n"+record+"['delete_user', 'jane']\n")
+	e := find(t, ready(settings.EffectsOfReconcile),
+		record+"Creating user "+long+"\n"+record+"['delete_user', '"+long+"']\n"+record+"['delete_user', 'jane']\n")
 	got := describe(e)
-	if !strings.HasPrefix(got, "create user xxx") || !strings.Contains(got, "\ndelete delete_user jane\n") || strings.Count(got, "is longer than 64 KiB; its rest was not read") != 2 ||
+	if !strings.HasPrefix(got, "create user xxx") || !strings.Contains(got, "\ndelete delete_user jane\n") ||
+		strings.Count(got, "is longer than 64 KiB; its rest was not read") != 2 ||
 		!strings.Contains(got, "problem: a list that cannot be read: ['delete_user', 'xxx") {
 		t.Errorf("got %s", got)
 	}
@@ -75,18 +79,22 @@ func TestSubjectsAreHarmless(t *testing.T) {
 		"token " + base64.StdEncoding.EncodeToString([]byte(secret)),
 		"title \x1b]0;evil\x07 bell\a back\b \u202eright\u2066 \u009b31m",
 	}
-	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\neffects: {use: [qontract-reconcile], rules: [{match: '^(token|title) .{0,9}', kind: create}, {match: '^whole (.+)', kind: create, subject: $1}]}\n"))
+	rules, err := settings.Read("prcheck.yaml",
+		[]byte("version: 1\neffects: {use: [qontract-reconcile], rules: [{match: '^(token|title) .{0,9}', kind: create}, {match: '^whole (.+)', kind: create, subject: $1}]}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := strings.Join(lines, "\n") + "\nwhole " + strings.Join(lines, "\nwhole ") + "\n" + record + `['create_user', 's3cret\x2dof-jane', 'a\x1b[2Jb\u202e']` + "\n"
+	out := strings.Join(lines, "\n") + "\nwhole " + strings.Join(lines, "\nwhole ") + "\n" + record +
+		`['create_user', 's3cret\x2dof-jane', 'a\x1b[2Jb\u202e']` + "\n"
 	f := effects.NewFinder(rules.For("a").Effects, mask.New([]string{secret}))
 	_, _ = io.WriteString(f, out)
 	f.Announce(plan.Effect{Kind: plan.EffectCreate, Subject: "native " + secret + "\x1b[31m"})
 	f.Announce(plan.Effect{Kind: "evil", Subject: secret})
-	f.ReadFile(strings.NewReader(`{"kind":"create","subject":"file s3cret\u002dof-jane \u001b[31m"}` + "\n" + `{"kind":"no","subject":"` + secret + `"}`))
+	f.ReadFile(strings.NewReader(`{"kind":"create","subject":"file s3cret\u002dof-jane \u001b[31m"}` + "\n" +
+		`{"kind":"no","subject":"` + secret + `"}`))
 	got := describe(f.Effects())
-	for _, part := range []string{"s3cret", "of-jane", base64.StdEncoding.EncodeToString([]byte(secret))[:8], "\x1b", "\a", "\b", "\u202e", "\u2066", "\u009b", "[31m", "\n\n"} {
+	for _, part := range []string{"s3cret", "of-jane", base64.StdEncoding.EncodeToString([]byte(secret))[:8], "\x1b", "\a",
+		"\b", "\u202e", "\u2066", "\u009b", "[31m", "\n\n"} {
 		if strings.Contains(got, part) {
 			t.Errorf("%q is in the effects:\n%s", part, got)
 		}
@@ -99,15 +107,21 @@ func TestSubjectsAreHarmless(t *testing.T) {
 // What a program writes into its file counts line by line.
 func TestReadFile(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
-		"nothing":       {"", "nothing"},
-		"some":          {"{\"kind\":\"delete\",\"subject\":\"user jane\"}\n\n{\"kind\":\"create\",\"subject\":\"role\\nx\",\"more\":1}\r\n{\"kind\":\"delete\",\"subject\":\"user jane\"}", "delete user jane ×2\ncreate role x"},
-		"no JSON":       {"hello\n{\"kind\":\"other\",\"subject\":\"mail\"}\n", "other mail\nproblem: line 1 of the file {effects} is no JSON object with kind and subject: hello"},
-		"cut short":     {`{"kind":"delete","subject":"ja`, `problem: line 1 of the file {effects} is no JSON object with kind and subject: {"kind":"delete","subject":"ja`},
-		"a list":        {"[1]", "problem: line 1 of the file {effects} is no JSON object with kind and subject: [1]"},
-		"unknown kind":  {`{"kind":"remove","subject":"x"}`, `problem: line 1 of the file {effects} has no known kind (create, change, delete, other): {"kind":"remove","subject":"x"}`},
-		"no subject":    {`{"kind":"delete","subject":" "}`, `problem: line 1 of the file {effects} has no subject: {"kind":"delete","subject":" "}`},
-		"a long line":   {strings.Repeat("x", 1<<20) + "\n{\"kind\":\"delete\",\"subject\":\"x\"}", "delete x\nproblem: line 1 of the file {effects} is longer than 64 KiB; it does not count"},
-		"too much":      {strings.Repeat(`{"kind":"delete","subject":"`+strings.Repeat("x", 30<<10)+`"}`+"\n", 600), "unknown: the task wrote more than 16 MiB of effects"},
+		"nothing": {"", "nothing"},
+		"some":    {"{\"kind\":\"delete\",\"subject\":\"user jane\"}\n\n{\"kind\":\"create\",\"subject\":\"role\\nx\",\"more\":1}\r\n{\"kind\":\"delete\",\"subject\":\"user jane\"}", "delete user jane ×2\ncreate role x"},
+		"no JSON": {"hello\n{\"kind\":\"other\",\"subject\":\"mail\"}\n",
+			"other mail\nproblem: line 1 of the file {effects} is no JSON object with kind and subject: hello"},
+		"cut short": {`{"kind":"delete","subject":"ja`,
+			`problem: line 1 of the file {effects} is no JSON object with kind and subject: {"kind":"delete","subject":"ja`},
+		"a list": {"[1]", "problem: line 1 of the file {effects} is no JSON object with kind and subject: [1]"},
+		"unknown kind": {`{"kind":"remove","subject":"x"}`,
+			`problem: line 1 of the file {effects} has no known kind (create, change, delete, other): {"kind":"remove","subject":"x"}`},
+		"no subject": {`{"kind":"delete","subject":" "}`,
+			`problem: line 1 of the file {effects} has no subject: {"kind":"delete","subject":" "}`},
+		"a long line": {strings.Repeat("x", 1<<20) + "\n{\"kind\":\"delete\",\"subject\":\"x\"}",
+			"delete x\nproblem: line 1 of the file {effects} is longer than 64 KiB; it does not count"},
+		"too much": {strings.Repeat(`{"kind":"delete","subject":"`+strings.Repeat("x", 30<<10)+`"}`+"\n", 600),
+			"unknown: the task wrote more than 16 MiB of effects"},
 		"one long line": {strings.Repeat("x", 17<<20), "unknown: the task wrote more than 16 MiB of effects"},
 	} {
 		f := effects.NewFinder(nil, mask.New(nil))
@@ -147,7 +161,8 @@ func TestLateOutput(t *testing.T) {
 	f.Announce(plan.Effect{Kind: plan.EffectCreate, Subject: "y"})
 	f.ReadFile(strings.NewReader(`{"kind":"delete","subject":"x"}`))
 	f.MissFile("late")
-	if got := describe(f.Effects()); got != first || first != "delete delete_user jane ×400\ncreate x ×400" && first != "create x ×400\ndelete delete_user jane ×400" {
+	if got := describe(f.Effects()); got != first || first != "delete delete_user jane ×400\ncreate x ×400" &&
+		first != "create x ×400\ndelete delete_user jane ×400" {
 		t.Errorf("got %q, then %q", first, got)
 	}
 }
@@ -170,8 +185,10 @@ func TestCompare(t *testing.T) {
 		head, base *plan.Effects
 		want       string
 	}{
-		"the same":            {list("create x", "delete y"), list("delete y", "create x"), "create x pending\ndelete y pending"},
-		"new and gone":        {list("create x", "delete y"), list("delete z", "create x"), "create x pending\ndelete y new\ndelete z gone"},
+		"the same": {list("create x", "delete y"), list("delete y", "create x"),
+			"create x pending\ndelete y pending"},
+		"new and gone": {list("create x", "delete y"), list("delete z", "create x"),
+			"create x pending\ndelete y new\ndelete z gone"},
 		"another kind":        {list("delete x"), list("change x"), "delete x new\nchange x gone"},
 		"more often":          {list("create x 3"), list("create x"), "create x pending\ncreate x ×2 new"},
 		"less often":          {list("create x 2"), list("create x 5"), "create x ×2 pending\ncreate x ×3 gone"},
@@ -180,7 +197,8 @@ func TestCompare(t *testing.T) {
 		"base is unknown":     {list("create x"), effects.Unknown("the task failed"), "create x; on base: the task failed"},
 		"base was not looked": {list("create x"), nil, "create x; nobody looked for effects on base"},
 		"head is unknown":     {effects.Unknown("the task failed"), list("create x"), "unknown: the task failed"},
-		"too many":            {beyond, list("create x"), "create x\n1 more to delete; there are too many effects to compare"},
+		"too many": {beyond, list("create x"),
+			"create x\n1 more to delete; there are too many effects to compare"},
 	} {
 		e := effects.Compare(c.head, c.base)
 		got := describe(e)

@@ -80,7 +80,8 @@ func (c *collection) unlook(u plan.Unlooked) {
 		c.unlooked[maxUnlooked+i].Entries += u.Entries
 		return
 	}
-	c.unlooked = append(c.unlooked, plan.Unlooked{What: u.What, Entries: u.Entries, Why: "more parts were not looked at than are kept"})
+	c.unlooked = append(c.unlooked, plan.Unlooked{What: u.What, Entries: u.Entries,
+		Why: "more parts were not looked at than are kept"})
 }
 
 // evict removes the last effect that is no deletion, and counts it. It returns false if all

@@ -27,7 +27,9 @@ var (
 
 // isDenied reports whether what follows the verb of a sentence says that nothing is done.
 func isDenied(rest string) bool {
-	return !named.MatchString(rest) && (deniedFirst.MatchString(rest) || deniedClause.MatchString(rest) || deniedRemark.MatchString(rest) || deniedEnd.MatchString(rest))
+	return !named.MatchString(rest) &&
+		(deniedFirst.MatchString(rest) || deniedClause.MatchString(rest) || deniedRemark.MatchString(rest) ||
+			deniedEnd.MatchString(rest))
 }
 
 // isConditional reports whether the subject of a sentence makes it one about nothing, or about
@@ -46,7 +48,8 @@ func isConditional(subject string) bool {
 var (
 	// ownThings matches such things; temporary ones need no further sign.
 	ownThings = lazyregexp.New(`^(?i:(?:(?:a|an|the|new|all) )*((?:(?:sessions?|clients?|connections?|caches?|metrics?|workdirs?|threads?|pools?|reports?|oc|oc_map|states?|inventory|index|lists?|quer(?:y|ies)|requests?|context|logs?|locks?|clones?|virtualenv|diffs?|graphs?)(?:[ .:]+|$))+))`)
-	temporary = lazyregexp.New(`^(?i:(?:(?:a|an|the|new|all) )*(?:temp|temporary|tmp|local|in-memory|working|desired|current) )`)
+	temporary = lazyregexp.New(
+		`^(?i:(?:(?:a|an|the|new|all) )*(?:temp|temporary|tmp|local|in-memory|working|desired|current) )`)
 	// noName matches the words after which a sentence goes on without a name.
 	noName = lazyregexp.New(`^(?i:available|found|completed?|finished|done|is|was|are|for|of|on|in|to|from|up|with|at|by|as|and|or|before|after|because|protection|marker|strategy|interval)(?:[ .,:]|$)`)
 )

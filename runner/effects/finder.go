@@ -202,7 +202,8 @@ func (f *Finder) Announce(e plan.Effect) {
 	case f.read > maxOutput:
 		f.giveUp("the task announced more than 64 MiB")
 	case !e.Kind.IsValid() || strings.TrimSpace(e.Subject) == "":
-		f.found.problem("an effect of kind %q with the subject %q does not count: it needs a known kind and a subject", e.Kind, e.Subject)
+		f.found.problem("an effect of kind %q with the subject %q does not count: it needs a known kind and a subject",
+			e.Kind, e.Subject)
 	default:
 		f.found.announce(e)
 	}

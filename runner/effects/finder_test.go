@@ -71,7 +71,8 @@ func describe(e *plan.Effects) string {
 // The files in testdata have lines of output, each followed by "=> " and what it announces.
 func TestReadyRules(t *testing.T) {
 	total := 0
-	for _, name := range []string{settings.EffectsOfReconcile, settings.EffectsOfTerraform, settings.EffectsOfVaultManager, settings.EffectsOfKubectl} {
+	for _, name := range []string{settings.EffectsOfReconcile, settings.EffectsOfTerraform, settings.EffectsOfVaultManager,
+		settings.EffectsOfKubectl} {
 		raw, err := os.ReadFile("testdata/" + name + ".txt")
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +83,8 @@ func TestReadyRules(t *testing.T) {
 			switch {
 			case isWant:
 				total++
-				got, _, _ := strings.Cut(describe(find(t, ready(name), strings.Join(lines, "\n")+"\n")), "\nproblem: the output of terraform ends")
+				got, _, _ := strings.Cut(describe(find(t, ready(name), strings.Join(lines, "\n")+"\n")),
+					"\nproblem: the output of terraform ends")
 				if got != want {
 					t.Errorf("testdata/%s.txt:%d: %s\ngot  %s\nwant %s", name, i, strings.Join(lines, "\n"), got, want)
 				}
@@ -133,11 +135,14 @@ func TestSumsOfTerraform(t *testing.T) {
 	const plan = "  # a.b will be created\n  # c.d must be replaced\n  # e.f will be updated in-place\n  # g.h will be destroyed\n"
 	for name, c := range map[string]struct{ output, want string }{
 		"the same": {plan + "\nPlan: 2 to add, 1 to change, 2 to destroy.\n", ""},
-		"two plans": {plan + "Plan: 2 to add, 1 to change, 2 to destroy.\n" + plan + "Plan: 1 to import, 2 to add, 1 to change, 2 to destroy.\n",
+		"two plans": {plan + "Plan: 2 to add, 1 to change, 2 to destroy.\n" + plan +
+			"Plan: 1 to import, 2 to add, 1 to change, 2 to destroy.\n",
 			""},
-		"others":    {plan + "Plan: 3 to add, 1 to change, 2 to destroy.\n", "problem: terraform plans 3 to add, 1 to change and 2 to destroy, but its output names 2, 1 and 2 resources"},
-		"no sums":   {plan, "problem: the output of terraform ends without the sums of its plan"},
-		"sums only": {"Plan: 2 to add, 0 to change, 1 to destroy.\n", "create a resource that the plan of terraform does not name ×2\ndelete a resource that the plan of terraform does not name"},
+		"others": {plan + "Plan: 3 to add, 1 to change, 2 to destroy.\n",
+			"problem: terraform plans 3 to add, 1 to change and 2 to destroy, but its output names 2, 1 and 2 resources"},
+		"no sums": {plan, "problem: the output of terraform ends without the sums of its plan"},
+		"sums only": {"Plan: 2 to add, 0 to change, 1 to destroy.\n",
+			"create a resource that the plan of terraform does not name ×2\ndelete a resource that the plan of terraform does not name"},
 		"no change": {"Plan: 0 to add, 0 to change, 0 to destroy.\n", "nothing"},
 	} {
 		f := effects.NewFinder(ready(settings.EffectsOfTerraform), mask.New(nil))
@@ -181,7 +186,8 @@ func TestUnlook(t *testing.T) {
 	}
 
 	f = effects.NewFinder(nil, masker)
-	f.Unlook(plan.Unlooked{What: "a", Part: "of hunter22 and later1", Entries: 1, Why: "denied \x1b[1mto hunter22 and later1"})
+	f.Unlook(plan.Unlooked{What: "a", Part: "of hunter22 and later1", Entries: 1,
+		Why: "denied \x1b[1mto hunter22 and later1"})
 	masker.Add("later1")
 	got := f.Effects().Unlooked
 	if len(got) != 1 || got[0].Part != "of *** and ***" || got[0].Why != "denied to *** and ***" {
@@ -199,11 +205,13 @@ func TestUnlook(t *testing.T) {
 // one counts.
 func TestAnnounceKeeps(t *testing.T) {
 	f := effects.NewFinder(nil, mask.New([]string{"hunter22"}))
-	f.Announce(plan.Effect{Kind: plan.EffectDelete, Subject: "x", Times: 3, Since: plan.SinceChange, Known: plan.Known{How: plan.KnownData, Why: "of hunter22"}})
+	f.Announce(plan.Effect{Kind: plan.EffectDelete, Subject: "x", Times: 3, Since: plan.SinceChange,
+		Known: plan.Known{How: plan.KnownData, Why: "of hunter22"}})
 	f.Announce(plan.Effect{Kind: plan.EffectDelete, Subject: "y", Times: 1, Known: plan.Known{How: plan.KnownLive}})
 	f.Announce(plan.Effect{Kind: plan.EffectDelete, Subject: "x", Times: 2, Known: plan.Known{How: plan.KnownLive}})
 	want := []plan.Effect{
-		{Kind: plan.EffectDelete, Subject: "x", Times: 5, Since: plan.SinceChange, Known: plan.Known{How: plan.KnownData, Why: "of ***"}},
+		{Kind: plan.EffectDelete, Subject: "x", Times: 5, Since: plan.SinceChange,
+			Known: plan.Known{How: plan.KnownData, Why: "of ***"}},
 		{Kind: plan.EffectDelete, Subject: "y", Known: plan.Known{How: plan.KnownLive}},
 	}
 	if got := f.Effects().Items; !reflect.DeepEqual(got, want) {
@@ -224,7 +232,8 @@ func TestClaimedLines(t *testing.T) {
 			"[2026-11-20 10:00:01] [ERROR] [DRY-RUN] [a.py:b:1] - no",
 	}
 	for name, output := range lines {
-		s, err := settings.Read("prcheck.yaml", []byte("version: 1\neffects: {use: ["+name+"], rules: [{match: '[a-z0-9].*[a-z0-9]', kind: other}]}\n"))
+		s, err := settings.Read("prcheck.yaml",
+			[]byte("version: 1\neffects: {use: ["+name+"], rules: [{match: '[a-z0-9].*[a-z0-9]', kind: other}]}\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,8 @@ var (
 	diffHunk = lazyregexp.New(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 )
 
-var kubectlKinds = map[string]plan.EffectKind{"created": plan.EffectCreate, "deleted": plan.EffectDelete, "force deleted": plan.EffectDelete, "pruned": plan.EffectDelete}
+var kubectlKinds = map[string]plan.EffectKind{"created": plan.EffectCreate, "deleted": plan.EffectDelete,
+	"force deleted": plan.EffectDelete, "pruned": plan.EffectDelete}
 
 func (k *kubectl) read(line string, claimed bool, found *collection) bool {
 	if claimed {

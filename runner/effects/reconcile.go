@@ -18,7 +18,8 @@ import (
 type reconcile struct{}
 
 // logRecord matches a record: its level, the mark of a dry run, and the message.
-var logRecord = lazyregexp.New(`^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?\] \[([A-Z]+)\] (\[DRY-RUN\] )?\[[^\]]+:[^\]]*:\d+\] - (.*)$`)
+var logRecord = lazyregexp.New(
+	`^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?\] \[([A-Z]+)\] (\[DRY-RUN\] )?\[[^\]]+:[^\]]*:\d+\] - (.*)$`)
 
 func (reconcile) read(line string, claimed bool, found *collection) bool {
 	if claimed || line[0] != '[' {
@@ -37,7 +38,8 @@ func (reconcile) read(line string, claimed bool, found *collection) bool {
 	}
 	switch {
 	case message == "":
-	case strings.HasPrefix(message, "['"), strings.HasPrefix(message, `["`), strings.HasPrefix(message, "('"), strings.HasPrefix(message, "[<"), message[0] == '{':
+	case strings.HasPrefix(message, "['"), strings.HasPrefix(message, `["`), strings.HasPrefix(message, "('"),
+		strings.HasPrefix(message, "[<"), message[0] == '{':
 		readAction(message, found)
 	case m[2] != "":
 		readSentence(message, found)

@@ -22,7 +22,8 @@ var (
 	// further to the right.
 	planComment = lazyregexp.New(`^ {0,2}# ([A-Za-z_][\w-]*\.\S.*?)(?: \(deposed object \w+\))?(?: is tainted, so)? (will be created|will be updated in-place|will be destroyed|(?:will|must) be replaced(?:, as requested)?|will be imported)$`)
 	// planSums matches the last line of a plan.
-	planSums = lazyregexp.New(`^Plan: (?:\d+ to import, )?(\d+) to add, (\d+) to change, (\d+) to destroy(?:, \d+ to forget)?\.`)
+	planSums = lazyregexp.New(
+		`^Plan: (?:\d+ to import, )?(\d+) to add, (\d+) to change, (\d+) to destroy(?:, \d+ to forget)?\.`)
 )
 
 func (t *terraform) read(line string, claimed bool, found *collection) bool {
@@ -52,7 +53,8 @@ func (t *terraform) read(line string, claimed bool, found *collection) bool {
 
 // jsonActions are the actions in lines of JSON, with the words of the comments.
 var jsonActions = map[string]string{
-	"create": "will be created", "update": "will be updated in-place", "delete": "will be destroyed", "replace": "must be replaced", "import": "will be imported",
+	"create": "will be created", "update": "will be updated in-place", "delete": "will be destroyed",
+	"replace": "must be replaced", "import": "will be imported",
 }
 
 // readJSON reads a line of terraform plan -json.
@@ -123,7 +125,8 @@ func (t *terraform) check(n [3]int, found *collection) {
 			}
 		}
 	} else if counted != n {
-		found.problem("terraform plans %d to add, %d to change and %d to destroy, but its output names %d, %d and %d resources", n[0], n[1], n[2], counted[0], counted[1], counted[2])
+		found.problem("terraform plans %d to add, %d to change and %d to destroy, but its output names %d, %d and %d "+
+			"resources", n[0], n[1], n[2], counted[0], counted[1], counted[2])
 	}
 	*t = terraform{}
 }

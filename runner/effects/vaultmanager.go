@@ -21,7 +21,8 @@ var vaultMessage = lazyregexp.New(`^\[Dry Run\]\s+(?:\[([^\]]+)\]\s+)?(\S.*?) to
 // content. What is written may exist already.
 var vaultKinds = map[string]plan.EffectKind{
 	"enabled": plan.EffectCreate, "created": plan.EffectCreate, "written": plan.EffectChange, "updated": plan.EffectChange,
-	"disabled": plan.EffectDelete, "deleted": plan.EffectDelete, "delelted": plan.EffectDelete, "removed": plan.EffectDelete,
+	"disabled": plan.EffectDelete, "deleted": plan.EffectDelete, "delelted": plan.EffectDelete,
+	"removed": plan.EffectDelete,
 }
 
 func (vaultManager) read(line string, claimed bool, found *collection) bool {

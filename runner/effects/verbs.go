@@ -12,10 +12,13 @@ import (
 var listVerbs = kinds(map[plan.EffectKind]string{
 	plan.EffectCreate: "add create insert invite grant register assign install provision attach import",
 	plan.EffectDelete: "del delete remove destroy revoke unassign purge drop prune uninstall deprovision detach " +
-		"unregister deregister terminate unshare replace recreate deactivate erase wipe truncate evict expel kick ban demote " +
+		"unregister deregister terminate unshare replace recreate deactivate erase wipe truncate evict expel kick ban " +
+		"demote " +
 		"decommission offboard unlink unbind unsubscribe",
-	plan.EffectChange: "update apply change set reset patch modify edit enable disable rotate recycle move rename resize " +
-		"rebase tag untag label annotate replicate write upgrade scale restart lock unlock archive unarchive close reopen make transfer publish configure",
+	plan.EffectChange: "update apply change set reset patch modify edit enable disable rotate recycle move rename " +
+		"resize " +
+		"rebase tag untag label annotate replicate write upgrade scale restart lock unlock archive unarchive close reopen " +
+		"make transfer publish configure",
 	plan.EffectOther: "send trigger share accept merge notify cancel",
 })
 
@@ -24,8 +27,9 @@ var listVerbs = kinds(map[plan.EffectKind]string{
 var (
 	gerunds = kinds(map[plan.EffectKind]string{
 		plan.EffectCreate: "creating adding inviting granting provisioning installing assigning",
-		plan.EffectChange: "updating setting moving enabling disabling resetting rotating recycling renaming resizing restarting scaling upgrading patching archiving",
-		plan.EffectOther:  "sending triggering",
+		plan.EffectChange: "updating setting moving enabling disabling resetting rotating recycling renaming resizing " +
+			"restarting scaling upgrading patching archiving",
+		plan.EffectOther: "sending triggering",
 	})
 	pasts = kinds(map[plan.EffectKind]string{
 		plan.EffectCreate: "created added",

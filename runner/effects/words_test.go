@@ -17,8 +17,10 @@ func TestStem(t *testing.T) {
 // A subject that begins with one of these words makes a sentence one about nothing, or about what may come.
 func TestIsConditional(t *testing.T) {
 	for subject, want := range map[string]bool{
-		"no": true, "Nothing": true, "none of them": true, "if unused they": true, "when it ends the user": true, "once a year users": true,
-		"unless asked users": true, "only users": true, "neither user": true, "nobody": false, "user if": false, "3 builds": false, "": false,
+		"no": true, "Nothing": true, "none of them": true, "if unused they": true, "when it ends the user": true,
+		"once a year users":  true,
+		"unless asked users": true, "only users": true, "neither user": true, "nobody": false, "user if": false,
+		"3 builds": false, "": false,
 	} {
 		if got := isConditional(subject); got != want {
 			t.Errorf("%s: got %v, want %v", subject, got, want)

@@ -77,7 +77,8 @@ func (c *Collection) insert(r *report) {
 		c.drop(r)
 		return
 	}
-	r.Message, r.File, r.Pointer = strings.Clone(r.Message), strings.Clone(r.File), strings.Clone(r.Pointer) // of longer texts
+	// of longer texts
+	r.Message, r.File, r.Pointer = strings.Clone(r.Message), strings.Clone(r.File), strings.Clone(r.Pointer)
 	c.kept = slices.Insert(c.kept, i, r)
 	if last := len(c.kept) - 1; last == plan.MaxFindings {
 		c.drop(c.kept[last])
@@ -153,7 +154,8 @@ func compare(a, b *report) int {
 func Compare(a, b plan.Finding) int {
 	rank := func(f plan.Finding) int { return slices.Index(plan.Severities(), f.Severity) }
 	return cmp.Or(compareBools(a.Old, b.Old), cmp.Compare(rank(a), rank(b)),
-		cmp.Compare(a.File, b.File), cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+		cmp.Compare(a.File, b.File), cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Code, b.Code),
+		cmp.Compare(a.Message, b.Message))
 }
 
 // compareBools orders false before true.

@@ -34,21 +34,38 @@ func collect(reports ...plan.Finding) (*findings.Collection, []plan.Finding) {
 func TestFindingIsCleaned(t *testing.T) {
 	const long = plan.MaxFindingPlace
 	for name, c := range map[string]struct{ in, want plan.Finding }{
-		"as it is":             {plan.Finding{Code: "DUPLICATE", Severity: "warning", Place: plan.Place{File: "/a.yml", Pointer: "/x/0"}, Message: "m", Old: true}, plan.Finding{Code: "DUPLICATE", Severity: "warning", Place: plan.Place{File: "/a.yml", Pointer: "/x/0"}, Message: "m", Old: true}},
-		"an unknown severity":  {plan.Finding{Severity: "fatal", Message: "m"}, plan.Finding{Severity: "error", Message: "m"}},
-		"no severity":          {plan.Finding{Message: "m"}, plan.Finding{Severity: "error", Message: "m"}},
-		"a code in lower case": {plan.Finding{Code: "duplicate", Severity: "note", Message: "m"}, plan.Finding{Severity: "note", Message: "m"}},
-		"a long code":          {plan.Finding{Code: plan.FindingCode(strings.Repeat("A", 41)), Severity: "note", Message: "m"}, plan.Finding{Severity: "note", Message: "m"}},
-		"a foreign file":       {plan.Finding{Severity: "note", Place: plan.Place{File: "/etc/passwd", Pointer: "/x"}, Message: "m"}, plan.Finding{Severity: "note", Message: "m"}},
-		"a hidden character":   {plan.Finding{Severity: "note", Place: plan.Place{File: "/hidden\x00.yml"}, Message: "m"}, plan.Finding{Severity: "note", Message: "m"}},
-		"not a pointer":        {plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml", Pointer: "x"}, Message: "m"}, plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml"}, Message: "m"}},
-		"a long pointer":       {plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml", Pointer: "/" + strings.Repeat("x", long)}, Message: "m"}, plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml"}, Message: "m"}},
-		"a secret pointer":     {plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml", Pointer: "/x/hunter22"}, Message: "m"}, plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml"}, Message: "m"}},
-		"a secret":             {plan.Finding{Severity: "note", Message: "it is hunter\x1b[0m22!"}, plan.Finding{Severity: "note", Message: "it is ***!"}},
-		"lines and escapes":    {plan.Finding{Severity: "note", Message: " a\r\n\x1b[2J::error::\u202eb "}, plan.Finding{Severity: "note", Message: "a ::error::b"}},
-		"nothing":              {plan.Finding{Severity: "note", Message: " \n"}, plan.Finding{Severity: "note", Message: "(a finding without a message)"}},
-		"a long message":       {plan.Finding{Severity: "note", Message: strings.Repeat("ü", 301)}, plan.Finding{Severity: "note", Message: strings.Repeat("ü", 299) + "…"}},
-		"half a secret":        {plan.Finding{Severity: "note", Message: "x" + strings.Repeat(" ", 4<<10-5) + "hunter22"}, plan.Finding{Severity: "note", Message: "x…"}},
+		"as it is": {plan.Finding{Code: "DUPLICATE", Severity: "warning",
+			Place: plan.Place{File: "/a.yml", Pointer: "/x/0"}, Message: "m", Old: true},
+			plan.Finding{Code: "DUPLICATE", Severity: "warning", Place: plan.Place{File: "/a.yml", Pointer: "/x/0"},
+				Message: "m", Old: true}},
+		"an unknown severity": {plan.Finding{Severity: "fatal", Message: "m"},
+			plan.Finding{Severity: "error", Message: "m"}},
+		"no severity": {plan.Finding{Message: "m"}, plan.Finding{Severity: "error", Message: "m"}},
+		"a code in lower case": {plan.Finding{Code: "duplicate", Severity: "note", Message: "m"},
+			plan.Finding{Severity: "note", Message: "m"}},
+		"a long code": {plan.Finding{Code: plan.FindingCode(strings.Repeat("A", 41)), Severity: "note", Message: "m"},
+			plan.Finding{Severity: "note", Message: "m"}},
+		"a foreign file": {plan.Finding{Severity: "note", Place: plan.Place{File: "/etc/passwd", Pointer: "/x"},
+			Message: "m"}, plan.Finding{Severity: "note", Message: "m"}},
+		"a hidden character": {plan.Finding{Severity: "note", Place: plan.Place{File: "/hidden\x00.yml"}, Message: "m"},
+			plan.Finding{Severity: "note", Message: "m"}},
+		"not a pointer": {plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml", Pointer: "x"}, Message: "m"},
+			plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml"}, Message: "m"}},
+		"a long pointer": {plan.Finding{Severity: "note",
+			Place: plan.Place{File: "/a.yml", Pointer: "/" + strings.Repeat("x", long)}, Message: "m"},
+			plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml"}, Message: "m"}},
+		"a secret pointer": {plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml", Pointer: "/x/hunter22"},
+			Message: "m"}, plan.Finding{Severity: "note", Place: plan.Place{File: "/a.yml"}, Message: "m"}},
+		"a secret": {plan.Finding{Severity: "note", Message: "it is hunter\x1b[0m22!"},
+			plan.Finding{Severity: "note", Message: "it is ***!"}},
+		"lines and escapes": {plan.Finding{Severity: "note", Message: " a\r\n\x1b[2J::error::\u202eb "},
+			plan.Finding{Severity: "note", Message: "a ::error::b"}},
+		"nothing": {plan.Finding{Severity: "note", Message: " \n"},
+			plan.Finding{Severity: "note", Message: "(a finding without a message)"}},
+		"a long message": {plan.Finding{Severity: "note", Message: strings.Repeat("ü", 301)},
+			plan.Finding{Severity: "note", Message: strings.Repeat("ü", 299) + "…"}},
+		"half a secret": {plan.Finding{Severity: "note", Message: "x" + strings.Repeat(" ", 4<<10-5) + "hunter22"},
+			plan.Finding{Severity: "note", Message: "x…"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, got := collect(c.in); len(got) != 1 || got[0] != c.want {
@@ -60,8 +77,10 @@ func TestFindingIsCleaned(t *testing.T) {
 
 func TestOrder(t *testing.T) {
 	want := []plan.Finding{
-		{Severity: "error", Message: "b"}, {Severity: "error", Place: plan.Place{File: "/a.yml"}, Message: "a"}, {Severity: "error", Place: plan.Place{File: "/a.yml", Pointer: "/x"}, Code: "A", Message: "b"},
-		{Severity: "error", Place: plan.Place{File: "/a.yml", Pointer: "/x"}, Code: "B", Message: "a"}, {Severity: "warning", Message: "a"}, {Severity: "note", Message: "a"},
+		{Severity: "error", Message: "b"}, {Severity: "error", Place: plan.Place{File: "/a.yml"}, Message: "a"},
+		{Severity: "error", Place: plan.Place{File: "/a.yml", Pointer: "/x"}, Code: "A", Message: "b"},
+		{Severity: "error", Place: plan.Place{File: "/a.yml", Pointer: "/x"}, Code: "B", Message: "a"},
+		{Severity: "warning", Message: "a"}, {Severity: "note", Message: "a"},
 		{Severity: "error", Message: "a", Old: true},
 	}
 	reversed := slices.Clone(want)
@@ -75,7 +94,8 @@ func TestFailure(t *testing.T) {
 	at := func(file, message string) plan.Finding {
 		return plan.Finding{Code: "TYPE", Severity: "error", Place: plan.Place{File: file, Pointer: "/x"}, Message: message}
 	}
-	warning, old := plan.Finding{Severity: "warning", Message: "m"}, plan.Finding{Severity: "error", Message: "m", Old: true}
+	warning, old := plan.Finding{Severity: "warning", Message: "m"}, plan.Finding{Severity: "error", Message: "m",
+		Old: true}
 	var many []plan.Finding
 	for i := range 1000 {
 		many = append(many, at("", fmt.Sprintf("message %03d", i)))
@@ -85,11 +105,13 @@ func TestFailure(t *testing.T) {
 		want    string
 		hasFile bool
 	}{
-		"none":             {nil, "<nil>", false},
-		"none that fails":  {[]plan.Finding{warning, old}, "<nil>", false},
-		"one":              {[]plan.Finding{at("/a.yml", "hunter22 is no number"), warning}, "TYPE: /a.yml#/x: *** is no number", true},
-		"one twice":        {[]plan.Finding{at("/a.yml", "m"), at("/a.yml", "m")}, "TYPE: /a.yml#/x: m", true},
-		"three":            {[]plan.Finding{at("/b.yml", "m"), at("/a.yml", "n"), at("/a.yml", "m")}, "3 mistakes in the data, the first: TYPE: /a.yml#/x: m", true},
+		"none":            {nil, "<nil>", false},
+		"none that fails": {[]plan.Finding{warning, old}, "<nil>", false},
+		"one": {[]plan.Finding{at("/a.yml", "hunter22 is no number"), warning},
+			"TYPE: /a.yml#/x: *** is no number", true},
+		"one twice": {[]plan.Finding{at("/a.yml", "m"), at("/a.yml", "m")}, "TYPE: /a.yml#/x: m", true},
+		"three": {[]plan.Finding{at("/b.yml", "m"), at("/a.yml", "n"), at("/a.yml", "m")},
+			"3 mistakes in the data, the first: TYPE: /a.yml#/x: m", true},
 		"one without file": {[]plan.Finding{at("/b.yml", "m"), at("", "n")}, "2 findings fail it, the first: TYPE: n", true},
 		"without files":    {[]plan.Finding{at("", "n")}, "TYPE: n", false},
 		"too many":         {many, "1000 findings fail it, the first: TYPE: message 000", false},
@@ -97,7 +119,8 @@ func TestFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			collection, _ := collect(c.reports...)
 			got := collection.Failure()
-			if text := fmt.Sprint(got); got == nil != (c.want == "<nil>") || got != nil && (text != c.want || got.HasFile != c.hasFile) {
+			if text := fmt.Sprint(got); got == nil != (c.want == "<nil>") ||
+				got != nil && (text != c.want || got.HasFile != c.hasFile) {
 				t.Errorf("got %v, want %s", got, c.want)
 			}
 		})
@@ -112,8 +135,9 @@ func TestOrderOfReports(t *testing.T) {
 		var reports []plan.Finding
 		for range rng.IntN(700) {
 			reports = append(reports, plan.Finding{
-				Severity: []plan.Severity{"error", "warning", "note", "?"}[rng.IntN(4)], Place: plan.Place{File: []string{"", "/a.yml", "/b.yml"}[rng.IntN(3)]},
-				Message: strings.Repeat("long ", rng.IntN(30)/29*2000) + fmt.Sprint(rng.IntN(200)), Old: rng.IntN(2) == 0,
+				Severity: []plan.Severity{"error", "warning", "note", "?"}[rng.IntN(4)],
+				Place:    plan.Place{File: []string{"", "/a.yml", "/b.yml"}[rng.IntN(3)]},
+				Message:  strings.Repeat("long ", rng.IntN(30)/29*2000) + fmt.Sprint(rng.IntN(200)), Old: rng.IntN(2) == 0,
 			})
 		}
 		first, want := collect(reports...)
@@ -158,8 +182,11 @@ func TestFlood(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for i := worker; i < n; i += 8 {
-				c.Add(plan.Finding{Severity: plan.SeverityWarning, Place: plan.Place{File: "/a.yml"}, Message: fmt.Sprintf("%09d", n-i)}) // each more important than all before
-				c.Add(plan.Finding{Severity: plan.SeverityError, Place: plan.Place{File: long, Pointer: long}, Code: plan.FindingCode(long), Message: long[i%1000:]})
+				// each more important than all before
+				c.Add(plan.Finding{Severity: plan.SeverityWarning, Place: plan.Place{File: "/a.yml"},
+					Message: fmt.Sprintf("%09d", n-i)})
+				c.Add(plan.Finding{Severity: plan.SeverityError, Place: plan.Place{File: long, Pointer: long},
+					Code: plan.FindingCode(long), Message: long[i%1000:]})
 			}
 		}()
 	}
@@ -171,7 +198,8 @@ func TestFlood(t *testing.T) {
 		t.Errorf("the heap grew by %d KiB", grown>>10)
 	}
 	// Of a message only the beginning is kept, so all long ones are one.
-	if len(found) != plan.MaxFindings || beyond != n-plan.MaxFindings+1 || found[1].Message != "000000001" || found[0].Severity != plan.SeverityError ||
+	if len(found) != plan.MaxFindings || beyond != n-plan.MaxFindings+1 || found[1].Message != "000000001" ||
+		found[0].Severity != plan.SeverityError ||
 		utf8.RuneCountInString(found[0].Message) != plan.MaxFindingMessage {
 		t.Errorf("got %d findings and %d more: %+v", len(found), beyond, found[:2])
 	}
@@ -182,7 +210,9 @@ func TestFlood(t *testing.T) {
 func TestFindingsAreBoundedTogether(t *testing.T) {
 	var reports []plan.Finding
 	for i := range plan.MaxFindings {
-		reports = append(reports, plan.Finding{Severity: plan.SeverityNote, Place: plan.Place{File: "/a.yml", Pointer: "/" + strings.Repeat("x", 900)}, Message: fmt.Sprint(i)})
+		reports = append(reports,
+			plan.Finding{Severity: plan.SeverityNote, Place: plan.Place{File: "/a.yml", Pointer: "/" + strings.Repeat("x", 900)},
+				Message: fmt.Sprint(i)})
 	}
 	c, found := collect(reports...)
 	_, beyond := c.Findings()

@@ -75,5 +75,6 @@ func (c *Collection) cleanMessage(r *report) string {
 // shown.
 func isPlace(text string) bool {
 	isHidden := func(r rune) bool { return !unicode.IsPrint(r) }
-	return strings.HasPrefix(text, "/") && len(text) <= plan.MaxFindingPlace && utf8.ValidString(text) && !strings.ContainsFunc(text, isHidden)
+	return strings.HasPrefix(text, "/") && len(text) <= plan.MaxFindingPlace && utf8.ValidString(text) &&
+		!strings.ContainsFunc(text, isHidden)
 }

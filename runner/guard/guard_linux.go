@@ -45,7 +45,8 @@ func Run(ctx context.Context, env cli.Env, held HeldFile, work func(context.Cont
 	}
 	defer space.close()
 	if err := prepareGuard(); err != nil {
-		_, _ = fmt.Fprintf(env.Stderr, "%s: if it is killed, processes and private files of tasks may survive: %v\n", command, err)
+		_, _ = fmt.Fprintf(env.Stderr, "%s: if it is killed, processes and private files of tasks may survive: %v\n", command,
+			err)
 		return work(ctx, space)
 	}
 	return runGuard(ctx, env, space)

@@ -25,7 +25,8 @@ func TestLeftFolders(t *testing.T) {
 		t.Fatalf("the left folder: %v; a new one is %q", err, first)
 	}
 	second, other := newFolder(parent)
-	for _, name := range []string{first, second, own, filepath.Join(own, "config"), filepath.Join(parent, folderPattern+"link")} {
+	for _, name := range []string{first, second, own, filepath.Join(own, "config"),
+		filepath.Join(parent, folderPattern+"link")} {
 		if _, err := os.Stat(name); err != nil {
 			t.Errorf("it is gone: %v", err)
 		}

@@ -35,7 +35,8 @@ func open(t *testing.T, name string) *os.File {
 
 func TestFileName(t *testing.T) {
 	for out, want := range map[string]string{
-		"": "logs/results.jsonl", "results.json": "results.jsonl", "a/b.json": "a/b.jsonl", "/dev/stdout": "logs/results.jsonl",
+		"": "logs/results.jsonl", "results.json": "results.jsonl", "a/b.json": "a/b.jsonl",
+		"/dev/stdout": "logs/results.jsonl",
 	} {
 		if got := journal.FileName(out, "logs"); got != filepath.FromSlash(want) {
 			t.Errorf("--out %q: got %q, want %q", out, got, want)
@@ -121,7 +122,8 @@ func TestOnlyRegularFiles(t *testing.T) {
 	if err := os.WriteFile(precious, []byte("keep"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.Symlink(precious, filepath.Join(dir, "link")), os.Mkdir(filepath.Join(dir, "folder"), 0o700)); err != nil {
+	if err := errors.Join(os.Symlink(precious, filepath.Join(dir, "link")),
+		os.Mkdir(filepath.Join(dir, "folder"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"link", "folder", "/dev/null"} {
@@ -193,7 +195,8 @@ func TestRememberedAttempts(t *testing.T) {
 		mark       bool
 	}{
 		{"map[]", []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 2}}, true},
-		{"map[a:2]", []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 3}, {Task: "b", Status: plan.Passed, Attempts: 1}}, false},
+		{"map[a:2]", []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 3},
+			{Task: "b", Status: plan.Passed, Attempts: 1}}, false},
 		{"map[a:2]", nil, true},
 		{"map[a:3 b:1]", nil, true},
 		{"map[a:3 b:1]", nil, false},
@@ -214,7 +217,8 @@ func TestRememberedAttempts(t *testing.T) {
 }
 
 func FuzzBegin(f *testing.F) {
-	f.Add([]byte(`{"version":"prcheck/v1","plan":"sha256:1","tasks":"x"}` + "\n" + `{"task":"a","status":"passed"}` + "\n"))
+	f.Add([]byte(`{"version":"prcheck/v1","plan":"sha256:1","tasks":"x"}` + "\n" + `{"task":"a","status":"passed"}` +
+		"\n"))
 	f.Add([]byte("{}\n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		name := filepath.Join(t.TempDir(), "x.jsonl")

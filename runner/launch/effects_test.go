@@ -39,19 +39,25 @@ func TestNativeAnnouncesEffects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open, err := Equipment{Base: base, Head: head, Settings: &settings.Settings{}, Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
+	open, err := Equipment{Base: base, Head: head, Settings: &settings.Settings{},
+		Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\neffects: [{match: '^would drop (?P<subject>.+)', kind: delete}]\n"))
+	rules, err := settings.Read("prcheck.yaml",
+		[]byte("version: 1\neffects: [{match: '^would drop (?P<subject>.+)', kind: delete}]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := announcer{native{"warehouse-stock", "{ warehouses { name } }"}, []plan.Effect{{Kind: plan.EffectCreate, Subject: "a shelf", Times: 2}, {Kind: "evil", Subject: "x"}}, nil}
+	n := announcer{native{"warehouse-stock", "{ warehouses { name } }"},
+		[]plan.Effect{{Kind: plan.EffectCreate, Subject: "a shelf", Times: 2}, {Kind: "evil", Subject: "x"}}, nil}
 	task := plan.Task{ID: "it", Integration: "warehouse-stock", Shard: "harbor", Native: true}
 	finder := effects.NewFinder(rules.For("a").Effects, mask.New(nil))
 	var log bytes.Buffer
-	all := runner{process: wrapper.Process{Open: open}, Equipment: Equipment{Settings: rules, Natives: []integration.DryRunner{n}, Effects: func(plan.Task) *effects.Finder { return finder }}}
+	all := runner{process: wrapper.Process{Open: open},
+		Equipment: Equipment{Settings: rules, Natives: []integration.DryRunner{n}, Effects: func(plan.Task) *effects.Finder {
+			return finder
+		}}}
 	if err := all.Run(t.Context(), task, &log); err != nil || log.String() != "would drop the lamp of harbor\n" {
 		t.Errorf("got %q, %v", log.String(), err)
 	}

@@ -39,35 +39,41 @@ func TestFindingsFailTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open, err := Equipment{Base: base, Head: head, Settings: &settings.Settings{}, Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
+	open, err := Equipment{Base: base, Head: head, Settings: &settings.Settings{},
+		Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ofData := plan.Finding{Code: "TYPE", Severity: plan.SeverityError, Place: plan.Place{File: "/a.yml", Pointer: "/x"}, Message: "no number"}
+	ofData := plan.Finding{Code: "TYPE", Severity: plan.SeverityError, Place: plan.Place{File: "/a.yml", Pointer: "/x"},
+		Message: "no number"}
 	ofTarget := plan.Finding{Code: "UNREACHABLE", Severity: plan.SeverityError, Message: "connection refused"}
 	down := integration.Failure(integration.FailureTransient, errors.New("harbor: connection refused"))
 	broken := errors.New("a bug")
-	old, warning := plan.Finding{Severity: plan.SeverityError, Message: "m", Old: true}, plan.Finding{Severity: plan.SeverityWarning, Message: "m"}
+	old, warning := plan.Finding{Severity: plan.SeverityError, Message: "m", Old: true},
+		plan.Finding{Severity: plan.SeverityWarning, Message: "m"}
 	for name, c := range map[string]struct {
 		findings    []plan.Finding
 		failure     error
 		want, class string
 	}{
-		"nothing":                         {nil, nil, "", ""},
-		"nothing that fails":              {[]plan.Finding{old, warning}, nil, "", ""},
-		"a mistake":                       {[]plan.Finding{warning, ofData}, nil, "TYPE: /a.yml#/x: no number", "config"},
-		"a finding without a file":        {[]plan.Finding{ofTarget}, nil, "UNREACHABLE: connection refused", "config"},
-		"the error again":                 {[]plan.Finding{ofTarget, warning}, down, "harbor: connection refused", "transient"},
-		"another finding than the error":  {[]plan.Finding{ofTarget}, broken, "UNREACHABLE: connection refused\na bug", ""},
-		"a mistake, and a target is down": {[]plan.Finding{ofData}, down, "TYPE: /a.yml#/x: no number\nharbor: connection refused", "config"},
-		"only an error":                   {[]plan.Finding{warning}, broken, "a bug", ""},
+		"nothing":                  {nil, nil, "", ""},
+		"nothing that fails":       {[]plan.Finding{old, warning}, nil, "", ""},
+		"a mistake":                {[]plan.Finding{warning, ofData}, nil, "TYPE: /a.yml#/x: no number", "config"},
+		"a finding without a file": {[]plan.Finding{ofTarget}, nil, "UNREACHABLE: connection refused", "config"},
+		"the error again": {[]plan.Finding{ofTarget, warning}, down, "harbor: connection refused",
+			"transient"},
+		"another finding than the error": {[]plan.Finding{ofTarget}, broken, "UNREACHABLE: connection refused\na bug", ""},
+		"a mistake, and a target is down": {[]plan.Finding{ofData}, down,
+			"TYPE: /a.yml#/x: no number\nharbor: connection refused", "config"},
+		"only an error": {[]plan.Finding{warning}, broken, "a bug", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			collection := findings.New(mask.New(nil), nil)
 			var late func()
 			n := reporter{native{name: "it"}, c.findings, c.failure, func(report func()) { late = report }}
 			all := runner{process: wrapper.Process{Open: open}, Equipment: Equipment{
-				Settings: &settings.Settings{}, Natives: []integration.DryRunner{n}, Findings: func(plan.Task) *findings.Collection { return collection }}}
+				Settings: &settings.Settings{}, Natives: []integration.DryRunner{n},
+				Findings: func(plan.Task) *findings.Collection { return collection }}}
 			err := all.Run(t.Context(), plan.Task{ID: "it", Integration: "it", Native: true}, io.Discard)
 			var config *wrapper.ConfigError
 			var transient *wrapper.TransientError
@@ -89,7 +95,8 @@ func TestFindingsFailTask(t *testing.T) {
 				t.Errorf("got %+v", found)
 			}
 			all.Findings = nil
-			if again := all.Run(t.Context(), plan.Task{ID: "it", Integration: "it", Native: true}, io.Discard); again == nil != (err == nil) || err != nil && again.Error() != text {
+			if again := all.Run(t.Context(), plan.Task{ID: "it", Integration: "it", Native: true},
+				io.Discard); again == nil != (err == nil) || err != nil && again.Error() != text {
 				t.Errorf("without somebody who keeps findings: got %v", again)
 			}
 		})

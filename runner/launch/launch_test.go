@@ -22,19 +22,21 @@ func TestOnlyTasksThatCanQueryGetAServer(t *testing.T) {
 		task plan.Task
 		want bool
 	}{
-		"nothing":                   {task: plan.Task{Argv: []string{"true", "{base_sha}"}}},
-		"native":                    {task: plan.Task{Native: true}, want: true},
-		"argument":                  {task: plan.Task{Argv: []string{"x", "--url={graphql_url}"}}, want: true},
-		"config":                    {exec: settings.Exec{Config: "server = {base_url}"}, task: plan.Task{Argv: []string{"x", "--config={config}"}}, want: true},
+		"nothing":  {task: plan.Task{Argv: []string{"true", "{base_sha}"}}},
+		"native":   {task: plan.Task{Native: true}, want: true},
+		"argument": {task: plan.Task{Argv: []string{"x", "--url={graphql_url}"}}, want: true},
+		"config": {exec: settings.Exec{Config: "server = {base_url}"},
+			task: plan.Task{Argv: []string{"x", "--config={config}"}}, want: true},
 		"a config that nobody gets": {exec: settings.Exec{Config: "server = {base_url}"}},
 		"variable":                  {exec: settings.Exec{Env: map[string]string{"URL": "{graphql_url}"}}, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			observed := ""
-			w := Equipment{Base: base, Head: head, Settings: &settings.Settings{Exec: c.exec}, Observe: func(id string) func(server.Exchange) {
-				observed = id
-				return nil
-			}}
+			w := Equipment{Base: base, Head: head, Settings: &settings.Settings{Exec: c.exec},
+				Observe: func(id string) func(server.Exchange) {
+					observed = id
+					return nil
+				}}
 			open, err := w.endpoints()
 			if err != nil {
 				t.Fatal(err)
@@ -45,7 +47,8 @@ func TestOnlyTasksThatCanQueryGetAServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			vars := e.Vars()
-			if got := vars["graphql_url"] != "" && vars["base_url"] != ""; got != c.want || vars["base_sha"] != base.SHA256() || observed != "it" {
+			if got := vars["graphql_url"] != "" && vars["base_url"] != ""; got != c.want || vars["base_sha"] != base.SHA256() ||
+				observed != "it" {
 				t.Errorf("got %q, observed %q, want a server %v", vars, observed, c.want)
 			}
 			if err := e.Close(); err != nil {
@@ -67,11 +70,14 @@ func TestTokenOfAServer(t *testing.T) {
 		task  plan.Task
 		guard bool
 	}{
-		"config":                    {exec: settings.Exec{Config: "server = {graphql_url}\ntoken = {graphql_token}"}, task: plan.Task{Argv: []string{"x", "{config}"}}, guard: true},
-		"a config that nobody gets": {exec: settings.Exec{Config: "token = {graphql_token}", Env: map[string]string{"URL": "{graphql_url}"}}},
-		"variable":                  {exec: settings.Exec{Env: map[string]string{"URL": "{graphql_url}", "AUTH": "{graphql_token}"}}, guard: true},
-		"native":                    {task: plan.Task{Native: true}, guard: true},
-		"without token":             {exec: settings.Exec{Env: map[string]string{"URL": "{graphql_url}"}}},
+		"config": {exec: settings.Exec{Config: "server = {graphql_url}\ntoken = {graphql_token}"},
+			task: plan.Task{Argv: []string{"x", "{config}"}}, guard: true},
+		"a config that nobody gets": {exec: settings.Exec{Config: "token = {graphql_token}",
+			Env: map[string]string{"URL": "{graphql_url}"}}},
+		"variable": {exec: settings.Exec{Env: map[string]string{"URL": "{graphql_url}", "AUTH": "{graphql_token}"}},
+			guard: true},
+		"native":        {task: plan.Task{Native: true}, guard: true},
+		"without token": {exec: settings.Exec{Env: map[string]string{"URL": "{graphql_url}"}}},
 	} {
 		for range 2 {
 			w := Equipment{Base: base, Head: head, Settings: &settings.Settings{Exec: c.exec}}
@@ -89,7 +95,8 @@ func TestTokenOfAServer(t *testing.T) {
 				t.Errorf("%s: got the token %q", name, token)
 			}
 			seen[token] = has
-			for sent, opens := range map[string]bool{token: true, "": !c.guard, token + "x": !c.guard, "Basic dGFzazo=": !c.guard} {
+			for sent, opens := range map[string]bool{token: true, "": !c.guard, token + "x": !c.guard,
+				"Basic dGFzazo=": !c.guard} {
 				for _, url := range []string{vars["graphql_url"], vars["base_url"]} {
 					if _, err := queryFunc(url, sent)(t.Context(), "{ __typename }", nil); (err == nil) != opens {
 						t.Errorf("%s: with %q: got %v, want an answer %t", name, sent, err, opens)
@@ -111,9 +118,10 @@ func TestOneBundleHasTwoNames(t *testing.T) {
 	}
 	asked := map[string]string{} // sha256 that answered, by path
 	exec := settings.Exec{Env: map[string]string{"URL": "{graphql_url}"}}
-	w := Equipment{Base: base, Head: base, Settings: &settings.Settings{Exec: exec}, Observe: func(string) func(server.Exchange) {
-		return func(x server.Exchange) { asked[x.Path] = x.SHA256 }
-	}}
+	w := Equipment{Base: base, Head: base, Settings: &settings.Settings{Exec: exec},
+		Observe: func(string) func(server.Exchange) {
+			return func(x server.Exchange) { asked[x.Path] = x.SHA256 }
+		}}
 	open, err := w.endpoints()
 	if err != nil {
 		t.Fatal(err)
@@ -123,12 +131,14 @@ func TestOneBundleHasTwoNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	vars := e.Vars()
-	if vars["base_sha"] == vars["head_sha"] || vars["head_sha"] != base.SHA256() || !strings.HasSuffix(vars["base_url"], vars["base_sha"]) {
+	if vars["base_sha"] == vars["head_sha"] || vars["head_sha"] != base.SHA256() ||
+		!strings.HasSuffix(vars["base_url"], vars["base_sha"]) {
 		t.Errorf("got %q", vars)
 	}
 	answers := map[string]string{}
 	root := strings.TrimSuffix(vars["graphql_url"], "/graphql")
-	for _, path := range []string{"/sha256", "/git-commit/" + vars["base_sha"], "/git-commit/" + vars["head_sha"], "/graphqlsha/" + vars["base_sha"] + "?query={__typename}"} {
+	for _, path := range []string{"/sha256", "/git-commit/" + vars["base_sha"], "/git-commit/" + vars["head_sha"],
+		"/graphqlsha/" + vars["base_sha"] + "?query={__typename}"} {
 		res, err := http.Get(root + path)
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +150,8 @@ func TestOneBundleHasTwoNames(t *testing.T) {
 		}
 		answers[path] = string(body)
 	}
-	if answers["/sha256"] != vars["head_sha"] || base.Commit() != "" && answers["/git-commit/"+vars["base_sha"]] == answers["/git-commit/"+vars["head_sha"]] {
+	if answers["/sha256"] != vars["head_sha"] ||
+		base.Commit() != "" && answers["/git-commit/"+vars["base_sha"]] == answers["/git-commit/"+vars["head_sha"]] {
 		t.Errorf("got %q", answers)
 	}
 	if err := e.Close(); err != nil {

@@ -61,7 +61,8 @@ func (r runner) runNative(ctx context.Context, n integration.DryRunner, task pla
 	}
 	found := r.collection(task)
 	env := r.readable(task)
-	env.Query, env.Base, env.Log = queryFunc(vars[graphqlURL], vars[settings.GraphQLToken]), queryFunc(vars[baseURL], vars[settings.GraphQLToken]), log
+	env.Query, env.Base, env.Log = queryFunc(vars[graphqlURL], vars[settings.GraphQLToken]),
+		queryFunc(vars[baseURL], vars[settings.GraphQLToken]), log
 	env.Report = func(f integration.Remark) {
 		switch {
 		case f.Effect == nil && f.Unlooked == nil:

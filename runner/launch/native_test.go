@@ -50,7 +50,8 @@ func TestNative(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := plan.Task{ID: "it", Integration: "warehouse-stock", Shard: "harbor", Native: true}
-	open, err := Equipment{Base: base, Head: head, Settings: &settings.Settings{}, Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
+	open, err := Equipment{Base: base, Head: head, Settings: &settings.Settings{},
+		Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,11 +62,13 @@ func TestNative(t *testing.T) {
 		{"warehouse-stock", "query($name: String) { warehouses(name: $name) { shelves } }",
 			`dry run of "harbor": {"warehouses":[{"shelves":260}]}`, "", false},
 		{"warehouse-stock", "query($name: String) { warehouses(name: $name) { nothing } }", "", "Cannot query field", false},
-		{"warehouse-stock", "query($name: String) { warehouses(name: $name) { name } staff { badge } }", "", "/shop/staff-1.yml", true},
+		{"warehouse-stock", "query($name: String) { warehouses(name: $name) { name } staff { badge } }", "",
+			"/shop/staff-1.yml", true},
 		{"other", "", "", "no native integration", true},
 	} {
 		var log bytes.Buffer
-		runner := runner{process: wrapper.Process{Open: open}, Equipment: Equipment{Settings: &settings.Settings{}, Natives: []integration.DryRunner{native{c.name, c.query}}}}
+		runner := runner{process: wrapper.Process{Open: open}, Equipment: Equipment{Settings: &settings.Settings{},
+			Natives: []integration.DryRunner{native{c.name, c.query}}}}
 		err := runner.Run(context.Background(), task, io.Writer(&log))
 		var config *wrapper.ConfigError
 		if log.String() != c.want || errors.As(err, &config) != c.config ||
@@ -77,7 +80,8 @@ func TestNative(t *testing.T) {
 
 // A native integration gives its failures a class, and the task fails with it.
 func TestClassOfNativeFailures(t *testing.T) {
-	for class, want := range map[integration.FailureClass]string{integration.FailureOfConfig: "config", integration.FailureTransient: "transient", "": "neither"} {
+	for class, want := range map[integration.FailureClass]string{integration.FailureOfConfig: "config",
+		integration.FailureTransient: "transient", "": "neither"} {
 		err := errors.New("no such account")
 		if class != "" {
 			err = fmt.Errorf("reading accounts: %w", integration.Failure(class, err))

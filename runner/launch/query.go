@@ -20,8 +20,8 @@ const (
 	answerLimit = 5 * time.Minute
 )
 
-// queryFunc returns a function that sends queries to a GraphQL address, with a token if it has one. An answer counts only
-// if it is whole: status 200, one JSON object with an object as data, and no errors. All else
+// queryFunc returns a function that sends queries to a GraphQL address, with a token if it has one. An answer counts
+// only if it is whole: status 200, one JSON object with an object as data, and no errors. All else
 // would look like an empty world, in which nothing is to be checked and all is to be deleted.
 func queryFunc(url, token string) integration.QueryFunc {
 	return func(ctx context.Context, query string, variables map[string]any) ([]byte, error) {

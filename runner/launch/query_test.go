@@ -21,7 +21,8 @@ func TestWholeAnswers(t *testing.T) {
 		{"whole", 200, `{"data":{"users":[]}}`, `{"users":[]}`, ""},
 		{"no errors, told in two ways", 200, `{"data":{},"errors":[]}`, `{}`, ""},
 		{"null errors", 200, `{"data":{},"errors":null}`, `{}`, ""},
-		{"an error beside the data", 200, `{"data":{"users":[]},"errors":[{"message":"no such field"}]}`, "", "no such field"},
+		{"an error beside the data", 200, `{"data":{"users":[]},"errors":[{"message":"no such field"}]}`, "",
+			"no such field"},
 		{"an error without a message", 200, `{"data":{},"errors":[{}]}`, "", "errors without a message"},
 		{"errors of another shape", 200, `{"data":{},"errors":"down"}`, "", "errors without a message"},
 		{"an empty object", 200, `{}`, "", "no data"},
@@ -46,7 +47,8 @@ func TestWholeAnswers(t *testing.T) {
 			}))
 			defer s.Close()
 			got, err := queryFunc(s.URL, "")(t.Context(), "{ users }", nil)
-			if string(got) != c.want || (err == nil) != (c.error == "") || err != nil && !strings.Contains(err.Error(), c.error) {
+			if string(got) != c.want || (err == nil) != (c.error == "") ||
+				err != nil && !strings.Contains(err.Error(), c.error) {
 				t.Errorf("got %q, %v, want %q, error …%s…", got, err, c.want, c.error)
 			}
 		})

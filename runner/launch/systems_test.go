@@ -20,7 +20,8 @@ func (trying) Variable(name string) (string, bool) { return "value of " + name, 
 
 // A task may ask clusters to try writes only if the settings say so.
 func TestTrials(t *testing.T) {
-	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  tries: {server_dry_run: true}\n  reads: {server_dry_run: false}\n"))
+	rules, err := settings.Read("prcheck.yaml",
+		[]byte("version: 1\nintegrations:\n  tries: {server_dry_run: true}\n  reads: {server_dry_run: false}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

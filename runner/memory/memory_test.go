@@ -18,10 +18,15 @@ func TestLimit(t *testing.T) {
 		"none":             {"", nil, 0},
 		"an amount":        {"4GiB", fstest.MapFS{"proc/meminfo": file(info)}, 4 << 30},
 		"nothing is known": {"auto", nil, 0},
-		"the machine":      {"auto", fstest.MapFS{"proc/meminfo": file(info), "sys/fs/cgroup/memory.max": file("max\n")}, 2000 << 10 / 10 * 9},
-		"a container":      {"auto", fstest.MapFS{"proc/meminfo": file(info), "sys/fs/cgroup/memory.max": file("1000\n")}, 900},
-		"an old container": {"auto", fstest.MapFS{"proc/meminfo": file(info), "sys/fs/cgroup/memory/memory.limit_in_bytes": file("9223372036854771712\n")}, 2000 << 10 / 10 * 9},
-		"nonsense":         {"auto", fstest.MapFS{"proc/meminfo": file("MemAvailable: x kB\n"), "sys/fs/cgroup/memory.max": file("-1")}, 0},
+		"the machine": {"auto", fstest.MapFS{"proc/meminfo": file(info), "sys/fs/cgroup/memory.max": file("max\n")},
+			2000 << 10 / 10 * 9},
+		"a container": {"auto", fstest.MapFS{"proc/meminfo": file(info), "sys/fs/cgroup/memory.max": file("1000\n")},
+			900},
+		"an old container": {"auto",
+			fstest.MapFS{"proc/meminfo": file(info),
+				"sys/fs/cgroup/memory/memory.limit_in_bytes": file("9223372036854771712\n")}, 2000 << 10 / 10 * 9},
+		"nonsense": {"auto", fstest.MapFS{"proc/meminfo": file("MemAvailable: x kB\n"),
+			"sys/fs/cgroup/memory.max": file("-1")}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var l memory.Limit

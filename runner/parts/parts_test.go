@@ -22,7 +22,8 @@ func TestRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &plan.Results{Version: plan.Version, Plan: p.Digest, Part: part, Results: []plan.Result{{Task: task, Status: plan.Passed, Attempts: 1}}}
+		r := &plan.Results{Version: plan.Version, Plan: p.Digest, Part: part,
+			Results: []plan.Result{{Task: task, Status: plan.Passed, Attempts: 1}}}
 		if err := plan.WriteResults(f, r); err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,8 @@ func TestFrame(t *testing.T) {
 	unknown.now = noon.Add(4 * time.Second)
 	failing := statusOf(40, three...)
 	for i := 10; i < 40; i++ {
-		failing.addResult(plan.Task{ID: fmt.Sprint("task", i)}, &plan.Result{Status: []plan.Status{plan.Passed, plan.Failed, plan.TimedOut}[i%3], Seconds: 1})
+		failing.addResult(plan.Task{ID: fmt.Sprint("task", i)},
+			&plan.Result{Status: []plan.Status{plan.Passed, plan.Failed, plan.TimedOut}[i%3], Seconds: 1})
 	}
 	for _, tt := range []struct {
 		name          string

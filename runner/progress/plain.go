@@ -42,7 +42,8 @@ func (d *plainDisplay) start(s *runStatus, p *plan.Plan) {
 			checked++
 		}
 	}
-	d.openSection(s, "prcheck_plan", fmt.Sprintf("Plan: %d of %d integrations to check in %s", checked, len(p.Integrations), countTasks(s.total)), collapsed)
+	d.openSection(s, "prcheck_plan", fmt.Sprintf("Plan: %d of %d integrations to check in %s", checked,
+		len(p.Integrations), countTasks(s.total)), collapsed)
 	for _, decision := range p.Integrations {
 		if decision.Decision != plan.Skip {
 			d.writeLine("%s: %s", displayName(decision.Name), sanitize.Line(decision.Reason))

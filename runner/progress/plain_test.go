@@ -20,7 +20,8 @@ func planOf(estimate float64, ids ...string) *plan.Plan {
 		p.Tasks = append(p.Tasks, plan.Task{ID: id, EstimateSeconds: estimate})
 		p.Integrations = append(p.Integrations, plan.Decision{Name: id, Decision: plan.Run, Reason: "its definition changed"})
 	}
-	p.Integrations = append(p.Integrations, plan.Decision{Name: "other", Decision: plan.Skip, Reason: "nothing it reads changed"})
+	p.Integrations = append(p.Integrations, plan.Decision{Name: "other", Decision: plan.Skip,
+		Reason: "nothing it reads changed"})
 	return p
 }
 

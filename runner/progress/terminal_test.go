@@ -25,7 +25,8 @@ func TestTerminalDisplay(t *testing.T) {
 	s := statusOf(4, "one", "two")
 	d.start(s, nil)
 	s.addResult(plan.Task{ID: "one"}, &plan.Result{Status: plan.Failed, Attempts: 1, Seconds: 90, Reason: "exit code 3"})
-	d.taskEnded(s, plan.Task{ID: "one"}, &plan.Result{Status: plan.Failed, Attempts: 1, Seconds: 90, Reason: "exit code 3"})
+	d.taskEnded(s, plan.Task{ID: "one"}, &plan.Result{Status: plan.Failed, Attempts: 1, Seconds: 90,
+		Reason: "exit code 3"})
 	d.refresh(s)
 	resize(t, theirs, 25, 10) // the bar of the last frame takes four rows now
 	d.refresh(s)

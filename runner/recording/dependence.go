@@ -60,7 +60,8 @@ func (r *Recording) beyondAllowed(tasks []plan.Task, d integration.Definition) [
 // definition allows. Tasks that did not run to their end, and tasks of integrations without
 // a definition, are left out. A name that contains a secret is not returned: then the
 // answers count as depending on anything.
-func (r *Recording) Dependences(tasks []plan.Task, results []plan.Result, definitions []integration.Definition, at time.Time) []dependence.Run {
+func (r *Recording) Dependences(tasks []plan.Task, results []plan.Result, definitions []integration.Definition,
+	at time.Time) []dependence.Run {
 	byName := map[string]integration.Definition{}
 	for _, d := range definitions {
 		byName[d.Name] = d
@@ -80,7 +81,8 @@ func (r *Recording) Dependences(tasks []plan.Task, results []plan.Result, defini
 			*list = slices.DeleteFunc(slices.Clone(*list), func(name string) bool { return r.Mask(name) != name })
 			b.Anything = b.Anything || len(*list) < known
 		}
-		out = append(out, dependence.Run{Task: t.ID, Integration: t.Integration, Command: t.Command, Passed: results[i].OK(), At: at, Beyond: b})
+		out = append(out, dependence.Run{Task: t.ID, Integration: t.Integration, Command: t.Command, Passed: results[i].OK(),
+			At: at, Beyond: b})
 	}
 	return out
 }

@@ -27,13 +27,16 @@ type promiseCheck struct {
 // [failForBrokenPromise]. That holds if this task broke the promise, or if the promise
 // was broken since the plan was made, for example by another part of the plan. If several
 // tasks of this run break it, only the first fails: one failure fails the check.
-func (c promiseCheck) check(ctx context.Context, name string, attempts []*trace.Trace, result *plan.Result) (warnings []string) {
+func (c promiseCheck) check(ctx context.Context, name string, attempts []*trace.Trace,
+	result *plan.Result) (warnings []string) {
 	decision, _ := c.plan.Decision(name)
 	breach := c.mask(findBreach(ctx, c.store, attempts, result.OK()))
 	switch {
 	case breach != "" && !c.broken[name]:
 		c.broken[name] = true
-		warnings = append(warnings, fmt.Sprintf("BROKEN PROMISE: %q is trace: static, but %s; its traces are set aside, and it runs in full until planner confirm says otherwise", name, breach))
+		warnings = append(warnings,
+			fmt.Sprintf("BROKEN PROMISE: %q is trace: static, but %s; its traces are set aside, and it runs in full until "+
+				"planner confirm says otherwise", name, breach))
 		if err := c.store.Break(ctx, name, breach, c.at); err != nil {
 			warnings = append(warnings, err.Error())
 		}

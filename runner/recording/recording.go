@@ -64,7 +64,8 @@ func (r *Recording) recorder(task string, attempt int) *trace.Recorder {
 func Observer(recorder *trace.Recorder) func(server.Exchange) {
 	return func(x server.Exchange) {
 		recorder.Note(trace.Exchange{
-			Path: x.Path, SHA256: x.SHA256, Request: x.Request, Response: x.Response, Status: x.Status, Cut: x.Aborted, Body: x.Body,
+			Path: x.Path, SHA256: x.SHA256, Request: x.Request, Response: x.Response, Status: x.Status, Cut: x.Aborted,
+			Body: x.Body,
 		})
 	}
 }
@@ -89,7 +90,8 @@ func (r *Recording) traces(t plan.Task, at time.Time) []*trace.Trace {
 		if recorder == nil {
 			recorder = trace.NewRecorder(r.base, r.head)
 		}
-		traces = append(traces, recorder.Trace(trace.TaskKey{Integration: t.Integration, Command: t.Command, Shard: t.Label()}, at))
+		traces = append(traces,
+			recorder.Trace(trace.TaskKey{Integration: t.Integration, Command: t.Command, Shard: t.Label()}, at))
 	}
 	return traces
 }

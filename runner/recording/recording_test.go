@@ -62,9 +62,10 @@ func readSettings(t *testing.T, text string) *settings.Settings {
 func TestSave(t *testing.T) {
 	p := &plan.Plan{Tasks: []plan.Task{task("good", ""), task("bad", ""), task("off", ""), task("idle", "")}}
 	s := store(t)
-	warnings := record(map[string][]string{"good": {"a"}, "bad": {"a"}, "off": {"a"}}).CheckAndSave(t.Context(), s, p, []plan.Result{
-		{Status: plan.Passed}, {Status: plan.Failed}, {Status: plan.Passed}, {Status: plan.NotRun},
-	}, readSettings(t, "integrations: {off: {trace: none}}\n"), time.Unix(0, 0))
+	warnings := record(map[string][]string{"good": {"a"}, "bad": {"a"}, "off": {"a"}}).CheckAndSave(t.Context(), s, p,
+		[]plan.Result{
+			{Status: plan.Passed}, {Status: plan.Failed}, {Status: plan.Passed}, {Status: plan.NotRun},
+		}, readSettings(t, "integrations: {off: {trace: none}}\n"), time.Unix(0, 0))
 	if len(warnings) > 0 {
 		t.Errorf("got the warnings %q", warnings)
 	}
@@ -102,13 +103,16 @@ func TestBrokenPromise(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s, one := store(t), task("users/x", "x")
 			p := &plan.Plan{Tasks: []plan.Task{one}, Integrations: []plan.Decision{{Name: "users", Decision: tt.decision}}}
-			record(map[string][]string{one.ID: {"a", "b"}}).CheckAndSave(t.Context(), s, p, []plan.Result{{Status: plan.Passed}}, promised, time.Unix(0, 0))
+			record(map[string][]string{one.ID: {"a", "b"}}).CheckAndSave(t.Context(), s, p, []plan.Result{{Status: plan.Passed}},
+				promised, time.Unix(0, 0))
 			results := []plan.Result{{Status: tt.status}}
 			if tt.status == onBase {
 				results[0] = plan.Result{Status: plan.Failed, Class: plan.ClassBaseline, Baseline: &plan.Baseline{}}
 			}
-			warnings := strings.Join(record(map[string][]string{one.ID: tt.now}).CheckAndSave(t.Context(), s, p, results, promised, time.Unix(1, 0)), "\n")
-			if (warnings == "") != (tt.warning == "") || !strings.Contains(warnings, tt.warning) || results[0].Status != tt.want || results[0].Blocks() != (tt.want != plan.Passed) {
+			warnings := strings.Join(record(map[string][]string{one.ID: tt.now}).CheckAndSave(t.Context(), s, p, results,
+				promised, time.Unix(1, 0)), "\n")
+			if (warnings == "") != (tt.warning == "") || !strings.Contains(warnings, tt.warning) ||
+				results[0].Status != tt.want || results[0].Blocks() != (tt.want != plan.Passed) {
 				t.Errorf("got %q and %+v, want %q and %s", warnings, results[0], tt.warning, tt.want)
 			}
 			if broken := s.Broken(t.Context(), "users"); (broken == "") != (tt.warning == "") {
@@ -127,7 +131,8 @@ func TestBrokenPromiseAfterReuse(t *testing.T) {
 		p := &plan.Plan{Tasks: []plan.Task{one}, Integrations: []plan.Decision{
 			{Name: "users", Decision: plan.Run, Evidence: plan.Evidence{Traces: []plan.TraceProof{{}}, Reused: reused}},
 		}}
-		record(map[string][]string{one.ID: {"a"}}).CheckAndSave(t.Context(), s, p, []plan.Result{{Status: plan.Passed}}, promised, time.Unix(0, 0))
+		record(map[string][]string{one.ID: {"a"}}).CheckAndSave(t.Context(), s, p, []plan.Result{{Status: plan.Passed}},
+			promised, time.Unix(0, 0))
 		results := []plan.Result{{Status: plan.Passed}}
 		record(map[string][]string{one.ID: {"a", "b"}}).CheckAndSave(t.Context(), s, p, results, promised, time.Unix(1, 0))
 		if results[0].Status != want {
@@ -161,7 +166,8 @@ func TestBrokenSincePlan(t *testing.T) {
 				{Name: "users", Decision: plan.Shards, Evidence: plan.Evidence{Traces: tt.traces}},
 			}}
 			results := []plan.Result{{Status: plan.Passed}}
-			warnings := record(map[string][]string{one.ID: {"a"}}).CheckAndSave(t.Context(), s, p, results, promised, time.Unix(1, 0))
+			warnings := record(map[string][]string{one.ID: {"a"}}).CheckAndSave(t.Context(), s, p, results, promised,
+				time.Unix(1, 0))
 			if results[0].Status != tt.want || len(warnings) > 0 {
 				t.Errorf("got %+v and %q, want %s", results[0], warnings, tt.want)
 			}
@@ -210,7 +216,8 @@ func TestObserved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := r.Observed([]plan.Task{task("users", ""), task("parts/x", "x"), task("parts/y", "y"), task("quiet", ""), task("never", "")}, defs)
+	got := r.Observed([]plan.Task{task("users", ""), task("parts/x", "x"), task("parts/y", "y"), task("quiet", ""),
+		task("never", "")}, defs)
 	fields := func(names ...string) map[string][]string {
 		out := map[string][]string{}
 		for _, n := range names {
@@ -219,8 +226,10 @@ func TestObserved(t *testing.T) {
 		return out
 	}
 	want := []plan.Observed{
-		{Integration: "parts", Read: []string{"/a.yml", "/c.yml"}, Unread: []string{}, Fields: fields("/a.yml", "/c.yml"), Partial: true},
-		{Integration: "users", Read: []string{"/a.yml", "/b.yml"}, Unread: []string{"/y.yml", "/z.yml"}, Fields: fields("/a.yml", "/b.yml")},
+		{Integration: "parts", Read: []string{"/a.yml", "/c.yml"}, Unread: []string{}, Fields: fields("/a.yml", "/c.yml"),
+			Partial: true},
+		{Integration: "users", Read: []string{"/a.yml", "/b.yml"}, Unread: []string{"/y.yml", "/z.yml"},
+			Fields: fields("/a.yml", "/b.yml")},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

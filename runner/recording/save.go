@@ -19,7 +19,8 @@ import (
 //
 // It changes the results of tasks that may not count as passed because a promise was
 // broken, see [failForBrokenPromise]. The results are in the order of the plan's tasks.
-func (r *Recording) CheckAndSave(ctx context.Context, store trace.Store, p *plan.Plan, results []plan.Result, rules *settings.Settings, at time.Time) (warnings []string) {
+func (r *Recording) CheckAndSave(ctx context.Context, store trace.Store, p *plan.Plan, results []plan.Result,
+	rules *settings.Settings, at time.Time) (warnings []string) {
 	promises := promiseCheck{store: store, plan: p, mask: r.Mask, at: at, broken: map[string]bool{}}
 	for i, t := range p.Tasks {
 		attempts := r.traces(t, at)

@@ -80,7 +80,8 @@ const (
 
 // podCommand returns the command of each pod of a round.
 func (s Submission) podCommand(r round) []string {
-	argv := []string{"runner", "run", "--plan", s.folder + "/" + planName, "--base", s.folder + "/" + baseName, "--head", s.folder + "/" + headName}
+	argv := []string{"runner", "run", "--plan", s.folder + "/" + planName, "--base", s.folder + "/" + baseName, "--head",
+		s.folder + "/" + headName}
 	if s.plan.Config != "" {
 		argv = append(argv, "--config", s.folder+"/"+settingsName)
 	}

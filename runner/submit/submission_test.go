@@ -45,7 +45,8 @@ func TestCollect(t *testing.T) {
 		t.Errorf("got %v, %v", collected, err)
 	}
 	want := []string{"part 3/7 left results of another plan or part", "part 4/7 left results of another plan or part",
-		"part 5/7 left results that cannot be used: reading the results: the document ends too early", "part 6/7 left results of another plan or part",
+		"part 5/7 left results that cannot be used: reading the results: the document ends too early",
+		"part 6/7 left results of another plan or part",
 		"part 7/7 left no results"}
 	if !slices.Equal(missing, want) {
 		t.Errorf("got %q, want %q", missing, want)

@@ -47,9 +47,13 @@ func add(t *testing.T, s audits.Store, a *plan.Audit, at time.Time) audits.Snaps
 func TestMisses(t *testing.T) {
 	s, _ := open(t)
 	add(t, s, audit(unit("a", plan.RungSchema, plan.AuditRight)), noon.AddDate(-1, 0, -2))
-	add(t, s, audit(unit("a", plan.RungSchema, plan.AuditRight), unit("b", plan.RungState, plan.AuditLeft)), noon.AddDate(0, 0, -40))
-	got := add(t, s, audit(unit("a", plan.RungSchema, plan.AuditWrong), unit("a", plan.RungSchema, plan.AuditWrong), unit("b", plan.RungState, plan.AuditUnclear)), noon)
-	if total := fmt.Sprint(got.Total(noon.AddDate(-2, 0, 0))); total != "map[schema:2 wrong of 3 audited skips: less than 99 % state:0 wrong of 0 audited skips; 1 more could not be compared]" {
+	add(t, s, audit(unit("a", plan.RungSchema, plan.AuditRight), unit("b", plan.RungState, plan.AuditLeft)),
+		noon.AddDate(0, 0, -40))
+	got := add(t, s, audit(unit("a", plan.RungSchema, plan.AuditWrong), unit("a", plan.RungSchema, plan.AuditWrong),
+		unit("b", plan.RungState, plan.AuditUnclear)), noon)
+	if total := fmt.Sprint(got.Total(noon.AddDate(-2, 0,
+		0))); total !=
+		"map[schema:2 wrong of 3 audited skips: less than 99 % state:0 wrong of 0 audited skips; 1 more could not be compared]" {
 		t.Errorf("got %s", total)
 	}
 	if n := plan.Sum(got.Total(noon.AddDate(0, 0, -30))); n != (plan.AuditCount{Wrong: 2, Unclear: 1}) {
@@ -62,7 +66,8 @@ func TestMisses(t *testing.T) {
 		}
 		return now.Distrusted(name)[rung] != ""
 	}
-	if !isDistrusted("a", plan.RungSchema) || isDistrusted("a", plan.RungState) || isDistrusted("b", plan.RungState) || isDistrusted("", plan.RungSchema) {
+	if !isDistrusted("a", plan.RungSchema) || isDistrusted("a", plan.RungState) || isDistrusted("b", plan.RungState) ||
+		isDistrusted("", plan.RungSchema) {
 		t.Error("only the rung schema is distrusted, about a")
 	}
 	if m := got.Misses(); len(m) != 1 || m[0].Times != 2 || !m[0].IsOpen() || m[0].Remedy != "y" {
@@ -74,7 +79,8 @@ func TestMisses(t *testing.T) {
 	if found, err := s.Confirm(t.Context(), "a", noon); !found || err != nil || isDistrusted("a", plan.RungSchema) {
 		t.Errorf("after it is confirmed: %v, %v", found, err)
 	}
-	if add(t, s, audit(unit("a", plan.RungSchema, plan.AuditWrong)), noon.AddDate(0, 0, 1)); !isDistrusted("a", plan.RungSchema) {
+	if add(t, s, audit(unit("a", plan.RungSchema, plan.AuditWrong)), noon.AddDate(0, 0, 1)); !isDistrusted("a",
+		plan.RungSchema) {
 		t.Error("it was found again and is not open")
 	}
 }
@@ -85,7 +91,8 @@ func TestAddAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			add(t, s, audit(unit(fmt.Sprint(i), plan.RungSchema, plan.AuditWrong), unit("", plan.RungState, plan.AuditRight)), noon)
+			add(t, s, audit(unit(fmt.Sprint(i), plan.RungSchema, plan.AuditWrong), unit("", plan.RungState, plan.AuditRight)),
+				noon)
 		})
 	}
 	all.Wait()
@@ -112,7 +119,8 @@ func TestTooMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = add(t, s, audit(unit("n1", plan.RungSchema, plan.AuditWrong)), noon)
-	if slices.ContainsFunc(got.Misses(), func(m audits.Miss) bool { return m.Integration == "i7" }) || len(got.Distrusted("other")) > 0 || len(got.Distrusted("n1")) != 1 {
+	if slices.ContainsFunc(got.Misses(), func(m audits.Miss) bool { return m.Integration == "i7" }) ||
+		len(got.Distrusted("other")) > 0 || len(got.Distrusted("n1")) != 1 {
 		t.Error("the confirmed miss did not make room")
 	}
 	got = add(t, s, audit(unit("n2", plan.RungSchema, plan.AuditWrong)), noon)
@@ -126,7 +134,8 @@ func TestDamaged(t *testing.T) {
 	s, dir := open(t)
 	add(t, s, audit(unit("a", plan.RungSchema, plan.AuditWrong)), noon)
 	name := filepath.Join(dir, "audits", "all.json")
-	for _, damage := range []string{"{", `{"version":"1","misses":7}`, `{"version":"1","days":{"x":{"schema":{"right":-1}}}}`, `{"version":"9"}`} {
+	for _, damage := range []string{"{", `{"version":"1","misses":7}`,
+		`{"version":"1","days":{"x":{"schema":{"right":-1}}}}`, `{"version":"9"}`} {
 		if err := os.WriteFile(name, []byte(damage), 0o600); err != nil {
 			t.Fatal(err)
 		}

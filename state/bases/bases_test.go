@@ -77,7 +77,8 @@ func TestDamage(t *testing.T) {
 	if err != nil || len(names) != 1 {
 		t.Fatal(names, err)
 	}
-	for _, text := range []string{"", "{", `{"version":"1","base":"other","entries":{"a":1}}`, `{"version":"2"}`, `{"version":"1","base":"base","entries":7}`} {
+	for _, text := range []string{"", "{", `{"version":"1","base":"other","entries":{"a":1}}`, `{"version":"2"}`,
+		`{"version":"1","base":"base","entries":7}`} {
 		if err := os.WriteFile(names[0], []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -23,9 +23,11 @@ func open(t *testing.T) (state.Store, dependence.Store) {
 func TestAdd(t *testing.T) {
 	_, s := open(t)
 	run := func(command string, passed bool, schemas ...string) dependence.Run {
-		return dependence.Run{Integration: "it", Command: command, Passed: passed, At: time.Unix(1, 0), Beyond: dependence.Beyond{Schemas: schemas}}
+		return dependence.Run{Integration: "it", Command: command, Passed: passed, At: time.Unix(1, 0),
+			Beyond: dependence.Beyond{Schemas: schemas}}
 	}
-	for _, runs := range [][]dependence.Run{nil, {run("a", true, "/x"), run("a", false, "/y")}, {run("b", false, "/z")}, {run("a", false)}} {
+	for _, runs := range [][]dependence.Run{nil, {run("a", true, "/x"), run("a", false, "/y")}, {run("b", false, "/z")},
+		{run("a", false)}} {
 		if err := s.Add(t.Context(), runs); err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +39,8 @@ func TestAdd(t *testing.T) {
 	if want := (dependence.Beyond{Schemas: []string{"/x", "/y", "/z"}}); !reflect.DeepEqual(got.Beyond("it"), want) {
 		t.Errorf("got %+v, want %+v", got.Beyond("it"), want)
 	}
-	if !got.Passed("it", "a") || got.Passed("it", "b") || got.Passed("other", "a") || !reflect.DeepEqual(got.Beyond("other"), dependence.Beyond{}) {
+	if !got.Passed("it", "a") || got.Passed("it", "b") || got.Passed("other", "a") ||
+		!reflect.DeepEqual(got.Beyond("other"), dependence.Beyond{}) {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -47,13 +50,15 @@ func TestBounds(t *testing.T) {
 	_, s := open(t)
 	var runs []dependence.Run
 	for i := range 20 {
-		runs = append(runs, dependence.Run{Integration: "it", Command: fmt.Sprint(i), Passed: true, At: time.Unix(int64(i), 0)})
+		runs = append(runs, dependence.Run{Integration: "it", Command: fmt.Sprint(i), Passed: true,
+			At: time.Unix(int64(i), 0)})
 	}
 	var many []string
 	for i := range 2000 {
 		many = append(many, fmt.Sprintf("/%04d", i))
 	}
-	runs = append(runs, dependence.Run{Integration: "many", Command: "a", Beyond: dependence.Beyond{Missing: many}}, dependence.Run{Integration: "many", Command: "a"})
+	runs = append(runs, dependence.Run{Integration: "many", Command: "a", Beyond: dependence.Beyond{Missing: many}},
+		dependence.Run{Integration: "many", Command: "a"})
 	if err := s.Add(t.Context(), runs); err != nil {
 		t.Fatal(err)
 	}

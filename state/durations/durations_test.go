@@ -49,10 +49,12 @@ func TestEstimate(t *testing.T) {
 		{"one run", runs("", true, 4), "", Estimate{P50: 4, P90: 4, Runs: 1}},
 		{"nearest rank", runs("", true, 10, 1, 9, 2, 8, 3, 7, 4, 6, 5), "", Estimate{P50: 5, P90: 9, Runs: 10}},
 		{"the newest twenty", runs("", true, hundred...), "", Estimate{P50: 90, P90: 98, Runs: 20}},
-		{"failed ones do not count", append(runs("", true, 60), runs("", false, 1, 1)...), "", Estimate{P50: 60, P90: 60, Runs: 1}},
+		{"failed ones do not count", append(runs("", true, 60), runs("", false, 1, 1)...), "",
+			Estimate{P50: 60, P90: 60, Runs: 1}},
 		{"unless there is nothing else", runs("", false, 3, 1, 2), "", Estimate{P50: 2, P90: 3, Runs: 3}},
 		{"a shard of its own", append(runs("a", true, 1), runs("b", true, 5)...), "b", Estimate{P50: 5, P90: 5, Runs: 1}},
-		{"other shards", append(runs("a", true, 1), runs("b", true, 5)...), "c", Estimate{P50: 1, P90: 5, Runs: 2, Pooled: true}},
+		{"other shards", append(runs("a", true, 1), runs("b", true, 5)...), "c",
+			Estimate{P50: 1, P90: 5, Runs: 2, Pooled: true}},
 		{"the whole is no shard", runs("", true, 600), "c", Estimate{}},
 		{"shards are not the whole", runs("a", true, 1), "", Estimate{}},
 		{"no duration", runs("", true, 0, -1), "", Estimate{}},
@@ -155,7 +157,8 @@ func TestManyShards(t *testing.T) {
 	var all []Run
 	for i := range maxShards + 10 {
 		for range maxRuns {
-			all = append(all, Run{Integration: "tf", Shard: fmt.Sprintf("%0300d", i), Seconds: 1e6 / 7, At: noon.Add(time.Duration(i) * time.Minute)})
+			all = append(all, Run{Integration: "tf", Shard: fmt.Sprintf("%0300d", i), Seconds: 1e6 / 7,
+				At: noon.Add(time.Duration(i) * time.Minute)})
 		}
 	}
 	if err := s.Add(t.Context(), all); err != nil {

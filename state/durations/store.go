@@ -135,7 +135,9 @@ func (d *document) check() error {
 
 // add adds a run to its shard, and removes the oldest run if there are too many.
 func (d *document) add(r Run) {
-	i, found := slices.BinarySearchFunc(d.Shards, r.Shard, func(s shard, name string) int { return cmp.Compare(s.Shard, name) })
+	i, found := slices.BinarySearchFunc(d.Shards, r.Shard, func(s shard, name string) int {
+		return cmp.Compare(s.Shard, name)
+	})
 	if !found {
 		d.Shards = slices.Insert(d.Shards, i, shard{Shard: r.Shard})
 	}

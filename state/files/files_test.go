@@ -172,12 +172,14 @@ func TestOf(t *testing.T) {
 // that nothing is there. A file of the task itself does not.
 func TestOfAFileOfSomebodyElse(t *testing.T) {
 	c := newCheckout(t)
-	for wrote, want := range map[string]string{"": `it found "cache/x", which is not of its side`, "cache/x": "", "cache": "", "cach": `it found "cache/x", which is not of its side`} {
+	for wrote, want := range map[string]string{"": `it found "cache/x", which is not of its side`, "cache/x": "",
+		"cache": "", "cach": `it found "cache/x", which is not of its side`} {
 		rec := reads.Record{Accesses: []reads.Access{{Name: filepath.Join(c.dir, "cache/x"), Opened: true, Seen: true}}}
 		if wrote != "" {
 			rec.Accesses = append(rec.Accesses, reads.Access{Name: filepath.Join(c.dir, wrote), Wrote: true})
 		}
-		if list, partial := c.world().Of(files.RunOf(rec, c.dir, c.dir)); partial != want || list[len(list)-1].Found != "missing" {
+		if list, partial := c.world().Of(files.RunOf(rec, c.dir, c.dir)); partial != want ||
+			list[len(list)-1].Found != "missing" {
 			t.Errorf("wrote %q: got %q, want %q", wrote, partial, want)
 		}
 	}
@@ -248,7 +250,8 @@ func TestChangedOnDisk(t *testing.T) {
 	if name, _ := w.ChangedMeanwhile(list, ranSince(since)); name != "tool.py" {
 		t.Errorf("got %q", name)
 	}
-	own := files.RunOf(reads.Record{Accesses: []reads.Access{{Name: filepath.Join(c.dir, "tool.py"), Wrote: true}}}, c.dir, c.dir)
+	own := files.RunOf(reads.Record{Accesses: []reads.Access{{Name: filepath.Join(c.dir, "tool.py"), Wrote: true}}}, c.dir,
+		c.dir)
 	own.Since, own.InPlace = since, true
 	if name, isOther := w.ChangedMeanwhile(list, own); isOther {
 		t.Errorf("the task wrote it, got %q", name)

@@ -44,9 +44,9 @@ func (l List) Paths() []string {
 	return out
 }
 
-// Of returns what a task read of a world. Partial says why the list does not hold all; "" if it does. What the task read
-// of the checkout itself although it started elsewhere, except files that git ignores, makes the list partial. So does a
-// file that somebody else laid in the checkout before.
+// Of returns what a task read of a world. Partial says why the list does not hold all; "" if it does. What the task
+// read of the checkout itself although it started elsewhere, except files that git ignores, makes the list partial. So
+// does a file that somebody else laid in the checkout before.
 func (w World) Of(run Run) (l List, partial string) {
 	partial = run.record.Partial
 	lists := map[string]bool{}

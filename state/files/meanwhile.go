@@ -13,8 +13,8 @@ import (
 	"github.com/app-sre/prcheck/world"
 )
 
-// A Run is a run of a task that was recorded. [World.Of] says what it read, and [World.ChangedMeanwhile] whether somebody
-// else changed that.
+// A Run is a run of a task that was recorded. [World.Of] says what it read, and [World.ChangedMeanwhile] whether
+// somebody else changed that.
 type Run struct {
 	Since   time.Time // before it began
 	InPlace bool      // it ran in the checkout itself; a view has only the files of Others in common with it

@@ -46,7 +46,8 @@ type run struct {
 	At     time.Time `json:"at"`
 	Passed int       `json:"passed,omitempty"` // attempts
 	Failed int       `json:"failed,omitempty"`
-	Began  time.Time `json:"began,omitzero"` // when the attempt that passed began; zero if none passed or the time is unknown
+	// when the attempt that passed began; zero if none passed or the time is unknown
+	Began time.Time `json:"began,omitzero"`
 	// Announced are the effects of the attempt that passed. It is nil if nobody looked for
 	// them or if they are too many.
 	Announced *announced `json:"announced,omitempty"`
@@ -98,7 +99,8 @@ func (d document) isValid(now time.Time) bool {
 			return false
 		}
 		for _, r := range t.Runs {
-			if !inPast(r.At, r.At) || !inPast(r.Began, r.At) || !r.Announced.isValid() || min(r.Passed, r.Failed) < 0 || max(r.Passed, r.Failed) > maxAttempts {
+			if !inPast(r.At, r.At) || !inPast(r.Began, r.At) || !r.Announced.isValid() || min(r.Passed, r.Failed) < 0 ||
+				max(r.Passed, r.Failed) > maxAttempts {
 				return false
 			}
 		}

@@ -84,7 +84,8 @@ func (d *document) trimEffects() {
 // LastEffects returns the effects of the last run that passed with a task's inputs and whose
 // effects were found by rules with a digest, and when that run began. A run that began
 // longer ago than within, or in the future, does not count.
-func (s *Snapshot) LastEffects(ctx context.Context, t plan.Task, within time.Duration, rules string) (found *plan.Effects, began time.Time) {
+func (s *Snapshot) LastEffects(ctx context.Context, t plan.Task, within time.Duration,
+	rules string) (found *plan.Effects, began time.Time) {
 	for _, r := range s.announcing(ctx, t, rules) {
 		if age := s.now.Sub(r.Began); age >= 0 && age <= within && !r.Began.Before(began) {
 			found, began = r.Announced.Effects, r.Began
@@ -95,7 +96,8 @@ func (s *Snapshot) LastEffects(ctx context.Context, t plan.Task, within time.Dur
 
 // Effects returns the effects of such a run that began at a time. It returns false if they
 // are not remembered.
-func (s *Snapshot) Effects(ctx context.Context, t plan.Task, began time.Time, rules string) (found *plan.Effects, ok bool) {
+func (s *Snapshot) Effects(ctx context.Context, t plan.Task, began time.Time,
+	rules string) (found *plan.Effects, ok bool) {
 	for _, r := range s.announcing(ctx, t, rules) {
 		if r.Began.Equal(began) {
 			found, ok = r.Announced.Effects, true
@@ -108,6 +110,7 @@ func (s *Snapshot) Effects(ctx context.Context, t plan.Task, began time.Time, ru
 func (s *Snapshot) announcing(ctx context.Context, t plan.Task, rules string) []run {
 	inputs := state.Name(t.Inputs)
 	return slices.DeleteFunc(slices.Clone(s.task(ctx, t).Runs), func(r run) bool {
-		return r.Announced == nil || r.Inputs != inputs || r.Announced.Rules != rules || rules == "" || !s.isHere(t.Integration, r)
+		return r.Announced == nil || r.Inputs != inputs || r.Announced.Rules != rules || rules == "" ||
+			!s.isHere(t.Integration, r)
 	})
 }

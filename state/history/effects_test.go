@@ -27,7 +27,8 @@ func TestEffects(t *testing.T) {
 	one := &plan.Effects{Items: []plan.Effect{{Kind: plan.EffectDelete, Subject: "user jane", Times: 2}}, Compared: true}
 	many := &plan.Effects{}
 	for i := range 500 {
-		many.Items = append(many.Items, plan.Effect{Kind: plan.EffectCreate, Subject: fmt.Sprintf("user %d %s", i, strings.Repeat("x", 50))})
+		many.Items = append(many.Items,
+			plan.Effect{Kind: plan.EffectCreate, Subject: fmt.Sprintf("user %d %s", i, strings.Repeat("x", 50))})
 	}
 	for name, c := range map[string]struct {
 		effects    *plan.Effects
@@ -64,7 +65,8 @@ func TestEffects(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
-		if e, _ := history.NewStore(memory).Snapshot(noon.Add(61*time.Minute)).LastEffects(t.Context(), task, time.Hour, c.ask); e != nil {
+		if e, _ := history.NewStore(memory).Snapshot(noon.Add(61*time.Minute)).LastEffects(t.Context(), task, time.Hour,
+			c.ask); e != nil {
 			t.Errorf("%s: the effects count too long", name)
 		}
 		other := task
@@ -137,7 +139,8 @@ func TestEffectsByRules(t *testing.T) {
 	task := plan.Task{ID: "a", Integration: "a", Inputs: "i"}
 	memory := documents{}
 	for i, rules := range []string{"r", "r", "s", ""} {
-		announce(t, memory, task, &plan.Effects{Items: []plan.Effect{{Kind: plan.EffectDelete, Subject: fmt.Sprint(i)}}}, rules, noon.Add(time.Duration(i)*time.Minute))
+		announce(t, memory, task, &plan.Effects{Items: []plan.Effect{{Kind: plan.EffectDelete, Subject: fmt.Sprint(i)}}},
+			rules, noon.Add(time.Duration(i)*time.Minute))
 	}
 	s := history.NewStore(memory).Snapshot(noon.Add(10 * time.Minute))
 	for rules, want := range map[string]string{"r": "1 12:01", "s": "2 12:02"} {

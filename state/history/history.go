@@ -55,7 +55,8 @@ func key(integration string) string { return "blame/" + state.Name(integration) 
 //
 // The error joins one error for each integration whose document could not be written.
 // The results are filled in all the same.
-func (s Store) Remember(ctx context.Context, tasks []plan.Task, results []plan.Result, marks map[string]string, begin, now time.Time) error {
+func (s Store) Remember(ctx context.Context, tasks []plan.Task, results []plan.Result, marks map[string]string,
+	begin, now time.Time) error {
 	byName := map[string][]int{}
 	for i, t := range tasks {
 		if i < len(results) && results[i].Attempts > 0 {

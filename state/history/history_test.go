@@ -73,7 +73,8 @@ func remember(t *testing.T, memory state.Store, word, inputs string, at time.Tim
 	case "pass":
 		r = plan.Result{Status: plan.Passed, Attempts: 1}
 	case "both":
-		r = plan.Result{Status: plan.Passed, Attempts: 2, Before: []plan.Attempt{{Status: plan.Failed, Class: plan.ClassTransient}}}
+		r = plan.Result{Status: plan.Passed, Attempts: 2,
+			Before: []plan.Attempt{{Status: plan.Failed, Class: plan.ClassTransient}}}
 	case "config":
 		r.Class = plan.ClassConfig
 	case "canceled":
@@ -102,16 +103,19 @@ func TestFlaky(t *testing.T) {
 		steps []step
 		want  *plan.Flaky
 	}{
-		"it passes":                     {[]step{{"pass", "1", 0}, {"pass", "1", 1}}, nil},
-		"it fails":                      {[]step{{"fail", "1", 0}, {"fail", "1", 1}}, nil},
-		"it is mended":                  {[]step{{"fail", "1", 0}, {"pass", "2", 1}}, nil},
-		"it breaks":                     {[]step{{"pass", "1", 0}, {"fail", "2", 1}}, nil},
-		"two attempts of one run":       {[]step{{"both", "1", 0}}, mark(0, 0, 1, 2, 0.5)},
-		"passes where it failed":        {[]step{{"fail", "1", 0}, {"pass", "1", 1}}, mark(1, 1, 1, 2, 0.5)},
-		"fails where it passed":         {[]step{{"pass", "1", 0}, {"fail", "1", 1}}, mark(1, 1, 1, 2, 0.5)},
-		"seen once more":                {[]step{{"both", "1", 0}, {"pass", "2", 1}, {"both", "3", 2}}, mark(0, 2, 2, 5, 0.4)},
-		"passing again is nothing new":  {[]step{{"fail", "1", 0}, {"pass", "1", 1}, {"pass", "1", 5}}, mark(1, 1, 1, 3, 0.333)},
-		"failing again is":              {[]step{{"fail", "1", 0}, {"pass", "1", 1}, {"fail", "1", 5}}, mark(1, 5, 2, 3, 0.667)},
+		"it passes":               {[]step{{"pass", "1", 0}, {"pass", "1", 1}}, nil},
+		"it fails":                {[]step{{"fail", "1", 0}, {"fail", "1", 1}}, nil},
+		"it is mended":            {[]step{{"fail", "1", 0}, {"pass", "2", 1}}, nil},
+		"it breaks":               {[]step{{"pass", "1", 0}, {"fail", "2", 1}}, nil},
+		"two attempts of one run": {[]step{{"both", "1", 0}}, mark(0, 0, 1, 2, 0.5)},
+		"passes where it failed":  {[]step{{"fail", "1", 0}, {"pass", "1", 1}}, mark(1, 1, 1, 2, 0.5)},
+		"fails where it passed":   {[]step{{"pass", "1", 0}, {"fail", "1", 1}}, mark(1, 1, 1, 2, 0.5)},
+		"seen once more": {[]step{{"both", "1", 0}, {"pass", "2", 1}, {"both", "3", 2}},
+			mark(0, 2, 2, 5, 0.4)},
+		"passing again is nothing new": {[]step{{"fail", "1", 0}, {"pass", "1", 1}, {"pass", "1", 5}},
+			mark(1, 1, 1, 3, 0.333)},
+		"failing again is": {[]step{{"fail", "1", 0}, {"pass", "1", 1}, {"fail", "1", 5}},
+			mark(1, 5, 2, 3, 0.667)},
 		"failures of another kind":      {[]step{{"both", "1", 0}, {"fail", "2", 1}}, mark(0, 0, 1, 3, 0.333)},
 		"after 14 days it still is":     {[]step{{"both", "1", 0}, {"pass", "2", 14}}, mark(0, 0, 1, 3, 0.333)},
 		"after 15 days it no more is":   {[]step{{"both", "1", 0}, {"pass", "2", 15}}, nil},
@@ -171,7 +175,8 @@ func TestFlakyIsOfOneTask(t *testing.T) {
 		{ID: "a", Integration: "b", Shard: "s", Command: "sha256:c", Inputs: "1"},
 	} {
 		results := []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 1}}
-		if err := history.NewStore(memory).Remember(t.Context(), []plan.Task{other}, results, nil, noon, noon); err != nil || results[0].Flaky != nil {
+		if err := history.NewStore(memory).Remember(t.Context(), []plan.Task{other}, results, nil, noon, noon); err != nil ||
+			results[0].Flaky != nil {
 			t.Errorf("%+v is flaky: %+v, %v", other, results[0].Flaky, err)
 		}
 	}
@@ -182,7 +187,8 @@ func TestClocksDiffer(t *testing.T) {
 	memory := documents{}
 	run(t, memory, "both", "1", noon.Add(30*time.Minute))
 	r := run(t, memory, "both", "1", noon)
-	want := &plan.Flaky{FirstSeen: noon.Add(30 * time.Minute), LastSeen: noon.Add(30 * time.Minute), Failures: 2, Runs: 4, Rate: 0.5}
+	want := &plan.Flaky{FirstSeen: noon.Add(30 * time.Minute), LastSeen: noon.Add(30 * time.Minute), Failures: 2, Runs: 4,
+		Rate: 0.5}
 	if !reflect.DeepEqual(r.Flaky, want) || r.Check() != nil {
 		t.Errorf("got %+v, %v, want %+v", r.Flaky, r.Check(), want)
 	}
@@ -196,7 +202,8 @@ func TestClocksDiffer(t *testing.T) {
 		r.Task, r.Class, r.Baseline = "a", plan.ClassBaseline, &plan.Baseline{}
 		results := []plan.Result{r}
 		task := plan.Task{ID: "a", Integration: "a", Inputs: "x"}
-		if err := history.NewStore(memory).Remember(t.Context(), []plan.Task{task}, results, map[string]string{"a": "m"}, at, at); err != nil {
+		if err := history.NewStore(memory).Remember(t.Context(), []plan.Task{task}, results, map[string]string{"a": "m"}, at,
+			at); err != nil {
 			t.Fatal(err)
 		}
 		if got := results[0].Baseline.Since; got == nil || !got.Equal(noon.Add(30*time.Minute)) {
@@ -206,7 +213,8 @@ func TestClocksDiffer(t *testing.T) {
 }
 
 func failed(code int) plan.Result {
-	return plan.Result{Status: plan.Failed, Class: plan.ClassTask, ExitCode: code, Reason: fmt.Sprintf("exit code %d", code), Attempts: 1}
+	return plan.Result{Status: plan.Failed, Class: plan.ClassTask, ExitCode: code,
+		Reason: fmt.Sprintf("exit code %d", code), Attempts: 1}
 }
 
 func TestSince(t *testing.T) {
@@ -226,7 +234,8 @@ func TestSince(t *testing.T) {
 		r := failed(1)
 		r.Task, r.Class, r.Baseline = "a", plan.ClassBaseline, &plan.Baseline{}
 		results := []plan.Result{r}
-		if err := history.NewStore(memory).Remember(t.Context(), []plan.Task{task}, results, map[string]string{"a": c.mark}, hours(c.hours), hours(c.hours)); err != nil {
+		if err := history.NewStore(memory).Remember(t.Context(), []plan.Task{task}, results, map[string]string{"a": c.mark},
+			hours(c.hours), hours(c.hours)); err != nil {
 			t.Fatal(err)
 		}
 		got := results[0].Baseline.Since
@@ -239,7 +248,8 @@ func TestSince(t *testing.T) {
 // A document that cannot be read counts as none. A document that cannot be written is an
 // error, one for each integration.
 func TestTroubleWithMemory(t *testing.T) {
-	results := []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 2, Before: []plan.Attempt{{Status: plan.Failed}}}, {Task: "b", Status: plan.NotRun}}
+	results := []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 2, Before: []plan.Attempt{{Status: plan.Failed}}},
+		{Task: "b", Status: plan.NotRun}}
 	tasks := []plan.Task{{ID: "a", Integration: "a", Inputs: "x"}, {ID: "b", Integration: "b", Inputs: "x"}}
 	err := history.NewStore(broken{}).Remember(t.Context(), tasks, results, nil, noon, noon)
 	if want := `remembering how "a" ended: no such disk`; err == nil || err.Error() != want {
@@ -273,7 +283,8 @@ func TestDamagedDocuments(t *testing.T) {
 		}
 		memory := documents{key: []byte(bad)}
 		got, err := remember(t, memory, "pass", "2", noon)
-		if got.Flaky != nil || err == nil || !strings.Contains(err.Error(), "in the state is not used: it is cut short or damaged") {
+		if got.Flaky != nil || err == nil ||
+			!strings.Contains(err.Error(), "in the state is not used: it is cut short or damaged") {
 			t.Errorf("%s: flaky %+v, %v", name, got.Flaky, err)
 		}
 		if !json.Valid(memory[key]) || len(memory[key]) > 1000 {
@@ -283,7 +294,8 @@ func TestDamagedDocuments(t *testing.T) {
 
 	newer := strings.Replace(raw, `"version":"1"`, `"version":"2"`, 1)
 	memory := documents{key: []byte(newer)}
-	if got, err := remember(t, memory, "pass", "2", noon); got.Flaky != nil || !errors.Is(err, state.ErrOtherVersion) || string(memory[key]) != newer {
+	if got, err := remember(t, memory, "pass", "2", noon); got.Flaky != nil || !errors.Is(err, state.ErrOtherVersion) ||
+		string(memory[key]) != newer {
 		t.Errorf("another version: flaky %+v, %v, now %s", got.Flaky, err, memory[key])
 	}
 }
@@ -295,17 +307,21 @@ func TestDocumentsAreBounded(t *testing.T) {
 		var tasks []plan.Task
 		var results []plan.Result
 		for i := range c.shards {
-			tasks = append(tasks, plan.Task{ID: fmt.Sprint(i), Integration: "a", Shard: fmt.Sprint(i), Inputs: strings.Repeat("i", 1000)})
+			tasks = append(tasks, plan.Task{ID: fmt.Sprint(i), Integration: "a", Shard: fmt.Sprint(i),
+				Inputs: strings.Repeat("i", 1000)})
 			results = append(results, plan.Result{Task: fmt.Sprint(i), Status: plan.Passed, Attempts: 1})
 		}
 		for n := range c.runs {
-			if err := history.NewStore(memory).Remember(t.Context(), tasks, slices.Clone(results), nil, noon, noon.Add(time.Duration(n)*time.Hour)); err != nil {
+			if err := history.NewStore(memory).Remember(t.Context(), tasks, slices.Clone(results), nil, noon,
+				noon.Add(time.Duration(n)*time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, raw := range memory {
-			if len(raw) > c.most || strings.Count(string(raw), `"task":`) != min(c.shards, 1000) || strings.Count(string(raw), `"at":`) != min(c.shards, 1000)*min(c.runs, 30) {
-				t.Errorf("%d runs of %d shards made %d bytes with %d tasks and %d runs", c.runs, c.shards, len(raw), strings.Count(string(raw), `"task":`), strings.Count(string(raw), `"at":`))
+			if len(raw) > c.most || strings.Count(string(raw), `"task":`) != min(c.shards, 1000) ||
+				strings.Count(string(raw), `"at":`) != min(c.shards, 1000)*min(c.runs, 30) {
+				t.Errorf("%d runs of %d shards made %d bytes with %d tasks and %d runs", c.runs, c.shards, len(raw),
+					strings.Count(string(raw), `"task":`), strings.Count(string(raw), `"at":`))
 			}
 		}
 	}

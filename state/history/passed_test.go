@@ -14,7 +14,8 @@ import (
 func TestPassed(t *testing.T) {
 	spans := []plan.Span{{Started: 0, Seconds: 1}, {Started: 60, Seconds: 5}}
 	passed := plan.Result{Status: plan.Passed, Attempts: 1, Spans: spans[1:]}
-	again := plan.Result{Status: plan.Passed, Attempts: 2, Spans: spans, Before: []plan.Attempt{{Status: plan.Failed, Class: plan.ClassTransient}}}
+	again := plan.Result{Status: plan.Passed, Attempts: 2, Spans: spans,
+		Before: []plan.Attempt{{Status: plan.Failed, Class: plan.ClassTransient}}}
 	resumed := plan.Result{Status: plan.Passed, Attempts: 1}
 	wrong := failed(1)
 	wrong.Class = plan.ClassConfig
@@ -59,7 +60,8 @@ func TestPassed(t *testing.T) {
 	} {
 		memory := documents{}
 		for _, s := range c.steps {
-			err := history.NewStore(memory).Remember(t.Context(), []plan.Task{task}, []plan.Result{s.result}, nil, minutes(s.minute), minutes(s.minute+2))
+			err := history.NewStore(memory).Remember(t.Context(), []plan.Task{task}, []plan.Result{s.result}, nil,
+				minutes(s.minute), minutes(s.minute+2))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +83,8 @@ func TestPassedAfterForgottenFailure(t *testing.T) {
 	store := history.NewStore(documents{})
 	passed := plan.Result{Status: plan.Passed, Attempts: 1, Spans: []plan.Span{{}}}
 	run := func(inputs string, r plan.Result) {
-		if err := store.Remember(t.Context(), []plan.Task{{Integration: "a", Inputs: inputs}}, []plan.Result{r}, nil, noon, noon); err != nil {
+		if err := store.Remember(t.Context(), []plan.Task{{Integration: "a", Inputs: inputs}}, []plan.Result{r}, nil, noon,
+			noon); err != nil {
 			t.Fatal(err)
 		}
 	}

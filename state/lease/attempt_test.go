@@ -49,14 +49,16 @@ func TestPlaces(t *testing.T) {
 		seen map[string]time.Time
 		want string // holders afterwards; "" if nothing is written
 	}{
-		"nobody":              {nil, nil, "me 0"},
-		"one":                 {&document{Holders: []holder{{"a", 3, 1000}}}, nil, "a 3, me 0"},
-		"two":                 {two(), nil, ""},
-		"one dead":            {two(), map[string]time.Time{"a 3": at.Add(-time.Second)}, "b 1, me 0"},
-		"one almost dead":     {two(), map[string]time.Time{"a 3": at.Add(-time.Second + time.Millisecond)}, ""},
-		"a sign since then":   {two(), map[string]time.Time{"a 2": at.Add(-time.Hour)}, ""},
-		"ours already":        {&document{Holders: []holder{{"a", 3, 1000}, {"me", 5, 1000}}}, map[string]time.Time{"a 3": at.Add(-time.Hour)}, "a 3, me 6"},
-		"a TTL beyond bounds": {&document{Holders: []holder{{"a", 3, 1 << 60}, {"b", 1, -5}}}, map[string]time.Time{"a 3": at.Add(-time.Hour)}, "me 0"},
+		"nobody":            {nil, nil, "me 0"},
+		"one":               {&document{Holders: []holder{{"a", 3, 1000}}}, nil, "a 3, me 0"},
+		"two":               {two(), nil, ""},
+		"one dead":          {two(), map[string]time.Time{"a 3": at.Add(-time.Second)}, "b 1, me 0"},
+		"one almost dead":   {two(), map[string]time.Time{"a 3": at.Add(-time.Second + time.Millisecond)}, ""},
+		"a sign since then": {two(), map[string]time.Time{"a 2": at.Add(-time.Hour)}, ""},
+		"ours already": {&document{Holders: []holder{{"a", 3, 1000}, {"me", 5, 1000}}},
+			map[string]time.Time{"a 3": at.Add(-time.Hour)}, "a 3, me 6"},
+		"a TTL beyond bounds": {&document{Holders: []holder{{"a", 3, 1 << 60}, {"b", 1, -5}}},
+			map[string]time.Time{"a 3": at.Add(-time.Hour)}, "me 0"},
 	} {
 		a := &attempt{limit: limit, seen: c.seen}
 		var got []string
@@ -122,7 +124,8 @@ func TestCorrupt(t *testing.T) {
 		}
 		a.seen, a.now, a.next = a.next, at.Add(age), map[string]time.Time{}
 		next, err := a.change([]byte("{"))
-		if (next != nil) != want || err != nil || a.got != want || (a.why != nil) != want || want && string(a.corrupt) != "{" {
+		if (next != nil) != want || err != nil || a.got != want || (a.why != nil) != want ||
+			want && string(a.corrupt) != "{" {
 			t.Errorf("after %v: got %s, %v, taken: %t", age, next, err, a.got)
 		}
 		for s := range a.next {
@@ -147,11 +150,15 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	for name, l := range map[string]Limit{
-		"no key": {Max: 1}, "a long key": {Key: strings.Repeat("k", maxKey+1), Max: 1}, "less than no places": {Key: "k", Max: -1},
-		"too many places": {Key: "k", Max: maxCount + 1}, "a short TTL": {Key: "k", Max: 1, TTL: minTTL - 1}, "a long TTL": {Key: "k", Max: 1, TTL: maxTTL + 1},
-		"nothing": {Key: "k"}, "no starts": {Key: "k", Rate: Rate{Per: time.Second}}, "too many starts": {Key: "k", Rate: Rate{Count: maxCount + 1, Per: time.Second}},
-		"a short period": {Key: "k", Rate: Rate{Count: 1, Per: time.Millisecond - 1}}, "a long period": {Key: "k", Rate: Rate{Count: 1, Per: maxPeriod + 1}},
-		"no period": {Key: "k", Max: 1, Rate: Rate{Count: 1}},
+		"no key": {Max: 1}, "a long key": {Key: strings.Repeat("k", maxKey+1), Max: 1},
+		"less than no places": {Key: "k", Max: -1},
+		"too many places":     {Key: "k", Max: maxCount + 1}, "a short TTL": {Key: "k", Max: 1, TTL: minTTL - 1},
+		"a long TTL": {Key: "k", Max: 1, TTL: maxTTL + 1},
+		"nothing":    {Key: "k"}, "no starts": {Key: "k", Rate: Rate{Per: time.Second}},
+		"too many starts": {Key: "k", Rate: Rate{Count: maxCount + 1, Per: time.Second}},
+		"a short period":  {Key: "k", Rate: Rate{Count: 1, Per: time.Millisecond - 1}},
+		"a long period":   {Key: "k", Rate: Rate{Count: 1, Per: maxPeriod + 1}},
+		"no period":       {Key: "k", Max: 1, Rate: Rate{Count: 1}},
 	} {
 		if got, err := l.check(); err == nil {
 			t.Errorf("%s: %+v is allowed", name, got)
@@ -209,7 +216,8 @@ func TestTaking(t *testing.T) {
 			}
 			doc, err := levels.Decode(raw)
 			if err != nil || doc.Full-at.UnixMicro() != c.full || take.usable.Sub(at) != c.after {
-				t.Errorf("full after %d, usable after %v, want %d and %v (%v)", doc.Full-at.UnixMicro(), take.usable.Sub(at), c.full, c.after, err)
+				t.Errorf("full after %d, usable after %v, want %d and %v (%v)", doc.Full-at.UnixMicro(), take.usable.Sub(at),
+					c.full, c.after, err)
 			}
 		})
 	}

@@ -46,15 +46,16 @@ func TestTwoWritersOverABucket(t *testing.T) {
 		for range 2 {
 			all.Go(func() {
 				for range holds {
-					err := Hold(t.Context(), s, []Limit{{Key: "one at a time", Max: 1, TTL: time.Second}}, func(context.Context) error {
-						if n := now.Add(1); n > most.Load() {
-							most.Store(n)
-						}
-						time.Sleep(2 * time.Millisecond)
-						now.Add(-1)
-						ended.Add(1)
-						return nil
-					})
+					err := Hold(t.Context(), s, []Limit{{Key: "one at a time", Max: 1, TTL: time.Second}},
+						func(context.Context) error {
+							if n := now.Add(1); n > most.Load() {
+								most.Store(n)
+							}
+							time.Sleep(2 * time.Millisecond)
+							now.Add(-1)
+							ended.Add(1)
+							return nil
+						})
 					if err != nil {
 						t.Error(err)
 					}

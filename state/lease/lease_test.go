@@ -164,7 +164,8 @@ func TestWaitEnds(t *testing.T) {
 			t.Errorf("afterwards got %v", err)
 		}
 		m.failing(state.ErrUnreachable)
-		if _, err := Acquire(t.Context(), m, two); !errors.Is(err, state.ErrUnreachable) || !strings.Contains(err.Error(), `waiting for "aws/app-sre"`) {
+		if _, err := Acquire(t.Context(), m, two); !errors.Is(err, state.ErrUnreachable) ||
+			!strings.Contains(err.Error(), `waiting for "aws/app-sre"`) {
 			t.Errorf("without a state got %v", err)
 		}
 		m.failing(state.ErrBusy)
@@ -348,7 +349,8 @@ func TestWrongClock(t *testing.T) {
 // another version is left alone for ever.
 func TestDocuments(t *testing.T) {
 	in(t, func(t *testing.T, m *memory) {
-		for _, text := range []string{"{", "", `{"version":"1","holders":7}`, `{"version":"1","starts":[` + strings.Repeat("1,", maxCount) + `1]}`} {
+		for _, text := range []string{"{", "", `{"version":"1","holders":7}`,
+			`{"version":"1","starts":[` + strings.Repeat("1,", maxCount) + `1]}`} {
 			m.docs = map[string][]byte{two.document(): []byte(text)}
 			began := time.Now()
 			if _, err := Acquire(t.Context(), m, two); err != nil {
@@ -410,7 +412,8 @@ func TestLimits(t *testing.T) {
 		want   string
 	}{
 		{[]Limit{{Max: 1}}, `limit "": it has no key`},
-		{[]Limit{{Key: strings.Repeat("k", 501), Max: 1}}, `limit "` + strings.Repeat("k", 40) + `"…: its key has more than 500 bytes`},
+		{[]Limit{{Key: strings.Repeat("k", 501), Max: 1}},
+			`limit "` + strings.Repeat("k", 40) + `"…: its key has more than 500 bytes`},
 		{[]Limit{{Key: "k"}}, `limit "k": it limits neither places nor starts`},
 		{[]Limit{{Key: "k", Max: -1}}, `limit "k": its places must be from 0 to 1000`},
 		{[]Limit{{Key: "k", Max: 1001}}, `limit "k": its places must be from 0 to 1000`},

@@ -41,7 +41,9 @@ func TestMain(m *testing.M) {
 	for range 4 {
 		all.Go(func() {
 			for {
-				err := Hold(context.Background(), s, []Limit{shared}, func(ctx context.Context) error { return visit(ctx, address) })
+				err := Hold(context.Background(), s, []Limit{shared}, func(ctx context.Context) error {
+					return visit(ctx, address)
+				})
 				if err != nil {
 					fmt.Fprintln(os.Stderr, err)
 				}
@@ -183,9 +185,11 @@ func killing(t *testing.T, place string, env map[string]string) {
 	}
 	_ = l.Close()
 	all.Wait()
-	t.Logf("%d processes were killed, %d visits ended, at most %d at once, nobody came for %v", killed, g.finished, g.most, g.longest)
+	t.Logf("%d processes were killed, %d visits ended, at most %d at once, nobody came for %v", killed, g.finished, g.most,
+		g.longest)
 	if g.most > shared.Max || g.finished < 3 || g.longest > shared.TTL+3*time.Second {
-		t.Errorf("at most %d at once, want %d; %d ended; nobody came for %v, want about %v at most\n%s", g.most, shared.Max, g.finished, g.longest, shared.TTL, said.String())
+		t.Errorf("at most %d at once, want %d; %d ended; nobody came for %v, want about %v at most\n%s", g.most, shared.Max,
+			g.finished, g.longest, shared.TTL, said.String())
 	}
 }
 

@@ -66,7 +66,8 @@ func TestBucket(t *testing.T) {
 			}
 			time.Sleep(5 * time.Second) // it is filled by fifty
 			began = time.Now()
-			if n, err := writes.Take(t.Context(), m, 51, 200); err != nil || n != 51 || time.Since(began).Round(time.Millisecond) != 100*time.Millisecond {
+			if n, err := writes.Take(t.Context(), m, 51, 200); err != nil || n != 51 ||
+				time.Since(began).Round(time.Millisecond) != 100*time.Millisecond {
 				t.Errorf("got %d after %v, %v", n, time.Since(began), err)
 			}
 		})
@@ -147,7 +148,8 @@ func TestBucketDocuments(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		m.failing(errors.New("the disk is full"))
-		if _, err := writes.Take(t.Context(), m, 1, 1); err == nil || err.Error() != `taking tokens of "writes": the disk is full` {
+		if _, err := writes.Take(t.Context(), m, 1, 1); err == nil ||
+			err.Error() != `taking tokens of "writes": the disk is full` {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -160,7 +162,8 @@ func TestBucketBounds(t *testing.T) {
 		want        string
 	}{
 		{Bucket{"", 1, 1}, 1, 1, `bucket "": it has no key`},
-		{Bucket{strings.Repeat("k", 501), 1, 1}, 1, 1, fmt.Sprintf(`bucket "%s"…: its key has more than 500 bytes`, strings.Repeat("k", 40))},
+		{Bucket{strings.Repeat("k", 501), 1, 1}, 1, 1, fmt.Sprintf(`bucket "%s"…: its key has more than 500 bytes`,
+			strings.Repeat("k", 40))},
 		{Bucket{"k", 0, 1}, 1, 1, `bucket "k": its tokens must be from 1 to 1000`},
 		{Bucket{"k", 1, 0}, 1, 1, `bucket "k": it must be filled by at most 1000 tokens in a second, and within 1h0m0s`},
 		{Bucket{"k", 1000, 0.1}, 1, 1, `bucket "k": it must be filled by at most 1000 tokens in a second, and within 1h0m0s`},

@@ -38,7 +38,8 @@ func openState(t *testing.T) (state.Store, string) {
 func TestFind(t *testing.T) {
 	memory, _ := openState(t)
 	store := pending.NewStore(memory)
-	one := pending.Run{Task: plan.Task{Integration: "a", Command: "c", Shard: "s"}, Base: "b", Rules: "r", Began: noon, Effects: deletes("x")}
+	one := pending.Run{Task: plan.Task{Integration: "a", Command: "c", Shard: "s"}, Base: "b", Rules: "r", Began: noon,
+		Effects: deletes("x")}
 	unknown := one
 	unknown.Base, unknown.Effects = "unknown", &plan.Effects{Unknown: "the task failed"}
 	huge := one
@@ -57,14 +58,15 @@ func TestFind(t *testing.T) {
 		at     time.Time
 		want   bool
 	}{
-		"the same":            {one, time.Hour, noon.Add(time.Hour), true},
-		"too long ago":        {one, time.Hour, noon.Add(61 * time.Minute), false},
-		"never":               {one, 0, noon.Add(time.Second), false},
-		"in the future":       {one, time.Hour, noon.Add(-time.Second), false},
-		"another base":        {with(func(r *pending.Run) { r.Base = "x" }), time.Hour, noon, false},
-		"another command":     {with(func(r *pending.Run) { r.Task.Command = "x" }), time.Hour, noon, false},
-		"another shard":       {with(func(r *pending.Run) { r.Task.Shard = "" }), time.Hour, noon, false},
-		"a static shard":      {with(func(r *pending.Run) { r.Task.Static = plan.Fraction{Part: 1, Of: 2} }), time.Hour, noon, false},
+		"the same":        {one, time.Hour, noon.Add(time.Hour), true},
+		"too long ago":    {one, time.Hour, noon.Add(61 * time.Minute), false},
+		"never":           {one, 0, noon.Add(time.Second), false},
+		"in the future":   {one, time.Hour, noon.Add(-time.Second), false},
+		"another base":    {with(func(r *pending.Run) { r.Base = "x" }), time.Hour, noon, false},
+		"another command": {with(func(r *pending.Run) { r.Task.Command = "x" }), time.Hour, noon, false},
+		"another shard":   {with(func(r *pending.Run) { r.Task.Shard = "" }), time.Hour, noon, false},
+		"a static shard": {with(func(r *pending.Run) { r.Task.Static = plan.Fraction{Part: 1, Of: 2} }), time.Hour, noon,
+			false},
 		"other rules":         {with(func(r *pending.Run) { r.Rules = "x" }), time.Hour, noon, false},
 		"another integration": {with(func(r *pending.Run) { r.Task.Integration = "x" }), time.Hour, noon, false},
 		"unknown effects":     {unknown, time.Hour, noon, false},
@@ -89,7 +91,8 @@ func TestBounds(t *testing.T) {
 		memory, dir := openState(t)
 		var runs []pending.Run
 		for i := range c.runs {
-			runs = append(runs, pending.Run{Task: plan.Task{Integration: "a"}, Base: fmt.Sprint(i), Began: noon.Add(time.Duration(i) * time.Second), Effects: deletes(strings.Repeat("x", c.size))})
+			runs = append(runs, pending.Run{Task: plan.Task{Integration: "a"}, Base: fmt.Sprint(i),
+				Began: noon.Add(time.Duration(i) * time.Second), Effects: deletes(strings.Repeat("x", c.size))})
 		}
 		store := pending.NewStore(memory)
 		for from := 0; from < len(runs); from += len(runs) / 2 {
@@ -116,7 +119,8 @@ func TestBounds(t *testing.T) {
 		if err != nil || len(raw) > 5<<20 {
 			t.Errorf("the document has %d bytes, %v", len(raw), err)
 		}
-		for _, bad := range []string{string(raw[:len(raw)/2]), strings.Replace(string(raw), `"kind":"delete"`, `"kind":"evil"`, 1), strings.Replace(string(raw), `"effects":{`, `"effects":null,"x":{`, 1)} {
+		for _, bad := range []string{string(raw[:len(raw)/2]), strings.Replace(string(raw), `"kind":"delete"`,
+			`"kind":"evil"`, 1), strings.Replace(string(raw), `"effects":{`, `"effects":null,"x":{`, 1)} {
 			if err := os.WriteFile(files[0], []byte(bad), 0o600); err != nil {
 				t.Fatal(err)
 			}

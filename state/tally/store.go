@@ -51,7 +51,9 @@ func kind(day string) state.Kind[Day] {
 				return errors.New("it is not valid")
 			}
 		}
-		if len(d.Forecasts) > MaxForecasts || slices.ContainsFunc(d.Forecasts, func(f plan.Forecast) bool { return !isPossible(f) }) {
+		if len(d.Forecasts) > MaxForecasts || slices.ContainsFunc(d.Forecasts, func(f plan.Forecast) bool {
+			return !isPossible(f)
+		}) {
 			return errors.New("a forecast in it is not valid")
 		}
 		return nil

@@ -55,7 +55,8 @@ func (c Count) Plus(d Count) Count {
 	return Count{
 		Run: added(c.Run, d.Run), Shards: added(c.Shards, d.Shards), Skip: added(c.Skip, d.Skip),
 		Believed: c.Believed + d.Believed, Reused: c.Reused + d.Reused,
-		Passed: c.Passed + d.Passed, Failed: c.Failed + d.Failed, OnBase: c.OnBase + d.OnBase, Other: c.Other + d.Other, Flaked: c.Flaked + d.Flaked,
+		Passed: c.Passed + d.Passed, Failed: c.Failed + d.Failed, OnBase: c.OnBase + d.OnBase, Other: c.Other + d.Other,
+		Flaked:  c.Flaked + d.Flaked,
 		Seconds: c.Seconds + d.Seconds, Quiet: c.Quiet + d.Quiet, Needless: added(c.Needless, d.Needless),
 	}
 }

@@ -34,8 +34,9 @@ func change(rung plan.Rung, f plan.Datafile) *plan.Plan {
 // "name" of the schema /a-1.yml.
 func passed() *plan.Results {
 	return &plan.Results{
-		Results:  []plan.Result{{Task: "tf", Status: plan.Passed, Attempts: 1, Seconds: 10}},
-		Observed: []plan.Observed{{Integration: "tf", Read: []string{"/a-1.yml"}, Fields: map[string][]string{"/a-1.yml": {"name"}}}},
+		Results: []plan.Result{{Task: "tf", Status: plan.Passed, Attempts: 1, Seconds: 10}},
+		Observed: []plan.Observed{{Integration: "tf", Read: []string{"/a-1.yml"},
+			Fields: map[string][]string{"/a-1.yml": {"name"}}}},
 	}
 }
 
@@ -55,18 +56,28 @@ func TestNeedless(t *testing.T) {
 		{"it reads one of the fields", change(plan.RungSchema, modified("/a-1.yml", "/title", "/name")), nil, ""},
 		{"it does not read the schema", change(plan.RungSchema, modified("/b-1.yml", "/name")), nil, tally.BySchemas},
 		{"a new file", change(plan.RungSchema, plan.Datafile{Schema: "/a-1.yml", Kind: plan.Added}), nil, ""},
-		{"a new file that it does not read", change(plan.RungSchema, plan.Datafile{Schema: "/b-1.yml", Kind: plan.Added}), nil, tally.BySchemas},
-		{"the schema changes", change(plan.RungSchema, plan.Datafile{Schema: "/b-1.yml", OldSchema: "/a-1.yml", Kind: plan.Modified, Fields: []string{"/$schema"}}), nil, ""},
+		{"a new file that it does not read", change(plan.RungSchema, plan.Datafile{Schema: "/b-1.yml", Kind: plan.Added}),
+			nil, tally.BySchemas},
+		{"the schema changes",
+			change(plan.RungSchema, plan.Datafile{Schema: "/b-1.yml", OldSchema: "/a-1.yml", Kind: plan.Modified,
+				Fields: []string{"/$schema"}}), nil, ""},
 		{"no fields are named", change(plan.RungSchema, modified("/a-1.yml")), nil, ""},
 		{"a resource changes, too", change(plan.RungSchema, modified("/b-1.yml", "/x")), func(p *plan.Plan, _ *plan.Results) {
 			p.Changes.Resources = []plan.Resource{{Path: "/r"}}
 		}, ""},
-		{"a schema file changes, too", change(plan.RungSchema, modified("/b-1.yml", "/x")), func(p *plan.Plan, _ *plan.Results) { p.Changes.Schemas = []string{"/a-1.yml"} }, ""},
-		{"it asked nothing", change(plan.RungSchema, modified("/b-1.yml", "/x")), func(_ *plan.Plan, rs *plan.Results) { rs.Observed = nil }, ""},
-		{"it failed", change(plan.RungSchema, modified("/b-1.yml", "/x")), func(_ *plan.Plan, rs *plan.Results) { rs.Results[0].Status = plan.Failed }, ""},
+		{"a schema file changes, too", change(plan.RungSchema, modified("/b-1.yml", "/x")),
+			func(p *plan.Plan, _ *plan.Results) { p.Changes.Schemas = []string{"/a-1.yml"} }, ""},
+		{"it asked nothing", change(plan.RungSchema, modified("/b-1.yml", "/x")), func(_ *plan.Plan, rs *plan.Results) {
+			rs.Observed = nil
+		}, ""},
+		{"it failed", change(plan.RungSchema, modified("/b-1.yml", "/x")), func(_ *plan.Plan, rs *plan.Results) {
+			rs.Results[0].Status = plan.Failed
+		}, ""},
 		{"it runs always", change(plan.RungDefinition, modified("/b-1.yml", "/x")), nil, ""},
 		{"its desired state differs", change(plan.RungState, modified("/a-1.yml", "/name")), nil, tally.ByShards},
-		{"one task of many", change(plan.RungState, modified("/a-1.yml", "/name")), func(p *plan.Plan, _ *plan.Results) { p.Tasks[0].Shard = "one" }, ""},
+		{"one task of many", change(plan.RungState, modified("/a-1.yml", "/name")), func(p *plan.Plan, _ *plan.Results) {
+			p.Tasks[0].Shard = "one"
+		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rs := passed()
@@ -91,12 +102,15 @@ func TestCountRun(t *testing.T) {
 			{Name: "b", Decision: plan.Skip, Rung: plan.RungSchema, Believed: true},
 			{Name: "c", Decision: plan.Skip, Rung: plan.RungResult, Evidence: plan.Evidence{Reused: 3}},
 		},
-		Tasks: []plan.Task{{ID: "a/1", Integration: "a", Shard: "1"}, {ID: "a/2", Integration: "a", Shard: "2"}, {ID: "a/3", Integration: "a", Shard: "3"}, {ID: "a/4", Integration: "a", Shard: "4"}},
+		Tasks: []plan.Task{{ID: "a/1", Integration: "a", Shard: "1"}, {ID: "a/2", Integration: "a", Shard: "2"},
+			{ID: "a/3", Integration: "a", Shard: "3"}, {ID: "a/4", Integration: "a", Shard: "4"}},
 	}
 	quiet := &plan.Effects{Items: []plan.Effect{{Kind: plan.EffectCreate, Since: plan.SinceBase}}}
 	rs := &plan.Results{Results: []plan.Result{
-		{Task: "a/1", Status: plan.Passed, Attempts: 2, Seconds: 1, Before: []plan.Attempt{{Status: plan.Failed}}, Effects: quiet},
-		{Task: "a/2", Status: plan.Failed, Class: plan.ClassBaseline, Attempts: 1, Seconds: 2, Baseline: &plan.Baseline{Seconds: 5}},
+		{Task: "a/1", Status: plan.Passed, Attempts: 2, Seconds: 1, Before: []plan.Attempt{{Status: plan.Failed}},
+			Effects: quiet},
+		{Task: "a/2", Status: plan.Failed, Class: plan.ClassBaseline, Attempts: 1, Seconds: 2,
+			Baseline: &plan.Baseline{Seconds: 5}},
 		{Task: "a/3", Status: plan.TimedOut, Attempts: 1, Seconds: 4},
 		{Task: "a/4", Status: plan.NotRun},
 	}}
@@ -114,9 +128,11 @@ func TestCountRun(t *testing.T) {
 		want    map[string]tally.Count
 	}{
 		{"whole", plan.Fraction{}, "", map[string]tally.Count{"a": decided, "b": skips["b"], "c": skips["c"]}},
-		{"first part", plan.Fraction{Part: 1, Of: 2}, "", map[string]tally.Count{"a": decided, "b": skips["b"], "c": skips["c"]}},
+		{"first part", plan.Fraction{Part: 1, Of: 2}, "", map[string]tally.Count{"a": decided, "b": skips["b"],
+			"c": skips["c"]}},
 		{"second part", plan.Fraction{Part: 2, Of: 2}, "", map[string]tally.Count{"a": results}},
-		{"resumed", plan.Fraction{Part: 2, Of: 2}, "a/2", map[string]tally.Count{"a": {Passed: 1, Other: 1, Flaked: 1, Seconds: 5, Quiet: 1}}},
+		{"resumed", plan.Fraction{Part: 2, Of: 2}, "a/2",
+			map[string]tally.Count{"a": {Passed: 1, Other: 1, Flaked: 1, Seconds: 5, Quiet: 1}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rs.Part = c.part
@@ -155,7 +171,8 @@ func TestDays(t *testing.T) {
 		t.Errorf("ignored %q, %v", ignored, err)
 	}
 	twice := map[string]tally.Count{"tf": {Run: map[plan.Rung]int{plan.RungSchema: 2}, Passed: 2, Seconds: 0.2}}
-	want := []tally.Day{{Version: "1", Day: "2026-02-28", Runs: 1, Integrations: one}, {Version: "1", Day: "2026-03-01", Runs: 2, Integrations: twice}}
+	want := []tally.Day{{Version: "1", Day: "2026-02-28", Runs: 1, Integrations: one},
+		{Version: "1", Day: "2026-03-01", Runs: 2, Integrations: twice}}
 	if !reflect.DeepEqual(days, want) {
 		t.Errorf("got  %+v\nwant %+v", days, want)
 	}
@@ -212,8 +229,10 @@ func TestWriters(t *testing.T) {
 
 // The order in which counts are added does not matter.
 func TestPlus(t *testing.T) {
-	a := tally.Count{Run: map[plan.Rung]int{plan.RungState: 1}, Skip: map[plan.Rung]int{plan.RungSchema: 2}, Seconds: 1, Needless: map[tally.Cause]float64{tally.ByShards: 1}}
-	b := tally.Count{Skip: map[plan.Rung]int{plan.RungSchema: 1, plan.RungFields: 1}, Believed: 1, Needless: map[tally.Cause]float64{tally.ByShards: 2, tally.ByQueries: 3}}
+	a := tally.Count{Run: map[plan.Rung]int{plan.RungState: 1}, Skip: map[plan.Rung]int{plan.RungSchema: 2}, Seconds: 1,
+		Needless: map[tally.Cause]float64{tally.ByShards: 1}}
+	b := tally.Count{Skip: map[plan.Rung]int{plan.RungSchema: 1, plan.RungFields: 1}, Believed: 1,
+		Needless: map[tally.Cause]float64{tally.ByShards: 2, tally.ByQueries: 3}}
 	if x, y := a.Plus(b), b.Plus(a); !reflect.DeepEqual(x, y) || x.Decided() != 5 || x.Needless[tally.ByShards] != 3 {
 		t.Errorf("got %+v and %+v", x, y)
 	}
@@ -225,7 +244,8 @@ func TestPlus(t *testing.T) {
 // Later versions read this document, so its format must stay.
 func TestDocument(t *testing.T) {
 	raw, err := json.Marshal(tally.Day{Version: "1", Day: "2026-03-01", Runs: 1, Integrations: map[string]tally.Count{
-		"tf": {Run: map[plan.Rung]int{plan.RungSchema: 1}, Passed: 1, Seconds: 1.5, Needless: map[tally.Cause]float64{tally.ByQueries: 1.5}},
+		"tf": {Run: map[plan.Rung]int{plan.RungSchema: 1}, Passed: 1, Seconds: 1.5,
+			Needless: map[tally.Cause]float64{tally.ByQueries: 1.5}},
 	}})
 	const want = `{"version":"1","day":"2026-03-01","runs":1,"integrations":{"tf":{"run":{"schema":1},"passed":1,"seconds":1.5,"needless":{"queries":1.5}}}}`
 	if err != nil || string(raw) != want {

@@ -65,7 +65,8 @@ func key(mergeRequest string) string { return "trains/" + state.Name(mergeReques
 func kind(mergeRequest string) state.Kind[document] {
 	return state.Kind[document]{Version: Version, Limit: maxDocument, Valid: func(d *document) error {
 		isWrong := func(p Passed) bool {
-			return p.Integration == "" || p.Inputs == "" || max(len(p.Integration), len(p.Shard), len(p.Command), len(p.Inputs)) > maxName
+			return p.Integration == "" || p.Inputs == "" ||
+				max(len(p.Integration), len(p.Shard), len(p.Command), len(p.Inputs)) > maxName
 		}
 		if d.MergeRequest != mergeRequest || len(d.Passed) > maxPassed || slices.ContainsFunc(d.Passed, isWrong) {
 			return errors.New("it is not valid")

@@ -27,7 +27,8 @@ func open(t *testing.T) (trains.Store, string) {
 
 // planned returns a plan with tasks of the integration "a", by their shards.
 func planned(digest string, shards ...string) *plan.Plan {
-	p := &plan.Plan{Digest: digest, Base: plan.Side{Commit: "b"}, MergeRequest: &plan.MergeRequest{Name: name, Commit: "c"}}
+	p := &plan.Plan{Digest: digest, Base: plan.Side{Commit: "b"},
+		MergeRequest: &plan.MergeRequest{Name: name, Commit: "c"}}
 	for _, s := range shards {
 		p.Tasks = append(p.Tasks, plan.Task{ID: "a/" + s, Integration: "a", Shard: s, Command: "run", Inputs: digest + s})
 	}
@@ -56,7 +57,8 @@ func brief(p *trains.Pipeline) string {
 
 func TestAdd(t *testing.T) {
 	reused := planned("q", "x")
-	reused.Integrations = []plan.Decision{{Name: "z", Evidence: plan.Evidence{Reused: 1, Passed: []plan.Earlier{{Shard: "s", Inputs: "i"}}}}}
+	reused.Integrations = []plan.Decision{{Name: "z",
+		Evidence: plan.Evidence{Reused: 1, Passed: []plan.Earlier{{Shard: "s", Inputs: "i"}}}}}
 	reused.MergeRequest.Reused = []plan.Reused{{Integration: "z", Shard: "t", Inputs: "j"}}
 	inTrain := planned("t", "x")
 	inTrain.MergeRequest.InTrain = true
@@ -117,7 +119,8 @@ func TestDocument(t *testing.T) {
 	if err := store.Add(t.Context(), planned("q", "x", long), ended(plan.Passed, "x", long)); err != nil {
 		t.Fatal(err)
 	}
-	want := &trains.Pipeline{Commit: "c", Base: "b", Passed: []trains.Passed{{Integration: "a", Shard: "x", Command: "run", Inputs: "qx"}}}
+	want := &trains.Pipeline{Commit: "c", Base: "b",
+		Passed: []trains.Passed{{Integration: "a", Shard: "x", Command: "run", Inputs: "qx"}}}
 	if got := store.Last(t.Context(), name); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %s, want %s", brief(got), brief(want))
 	}
@@ -130,8 +133,10 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{
-		string(raw[:len(raw)/2]), strings.Replace(string(raw), name, "group/project!8", 1), strings.Replace(string(raw), `"inputs":"qx"`, `"inputs":""`, 1),
-		strings.Replace(string(raw), `"integration":"a"`, `"integration":"`+long+`"`, 1), strings.Replace(string(raw), `"version":"1"`, `"version":"2"`, 1),
+		string(raw[:len(raw)/2]), strings.Replace(string(raw), name, "group/project!8", 1),
+		strings.Replace(string(raw), `"inputs":"qx"`, `"inputs":""`, 1),
+		strings.Replace(string(raw), `"integration":"a"`, `"integration":"`+long+`"`, 1),
+		strings.Replace(string(raw), `"version":"1"`, `"version":"2"`, 1),
 	} {
 		if err := os.WriteFile(files[0], []byte(bad), 0o600); err != nil {
 			t.Fatal(err)

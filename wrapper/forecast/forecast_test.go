@@ -28,15 +28,18 @@ func TestScheduleIsThatOfTheWrapper(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		targets := make([]wrapper.Target, 1+r.IntN(3))
 		for i := range targets {
-			targets[i] = wrapper.Target{Name: fmt.Sprint("live", i), Max: r.IntN(3), Rate: r.IntN(3), Per: time.Duration(1+r.IntN(9)) * time.Second}
+			targets[i] = wrapper.Target{Name: fmt.Sprint("live", i), Max: r.IntN(3), Rate: r.IntN(3),
+				Per: time.Duration(1+r.IntN(9)) * time.Second}
 		}
 		uses := map[string][]wrapper.Target{}
 		took, real := []float64{}, sleeper{}
 		var tasks []plan.Task
 		for i := range 1 + r.IntN(25) {
 			// No two sums of durations are equal, so nothing depends on which of two tasks ends first.
-			d := time.Duration(1+r.IntN(20))*time.Second + time.Duration(1+i)*time.Millisecond*1001 + time.Duration(r.Int64N(1e6))
-			task := plan.Task{ID: fmt.Sprint("t", i), Order: r.IntN(2), EstimateSeconds: float64(r.IntN(4)), Memory: r.Int64N(5), Timeout: "1h"}
+			d := time.Duration(1+r.IntN(20))*time.Second + time.Duration(1+i)*time.Millisecond*1001 +
+				time.Duration(r.Int64N(1e6))
+			task := plan.Task{ID: fmt.Sprint("t", i), Order: r.IntN(2), EstimateSeconds: float64(r.IntN(4)), Memory: r.Int64N(5),
+				Timeout: "1h"}
 			for _, target := range targets {
 				if r.IntN(3) == 0 {
 					uses[task.ID] = append(uses[task.ID], target)
@@ -53,7 +56,8 @@ func TestScheduleIsThatOfTheWrapper(t *testing.T) {
 		var want float64
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()
-			if _, err := wrapper.Run(t.Context(), tasks, real, wrapper.RunOptions{Jobs: opts.Jobs, Memory: opts.Memory, Targets: opts.Targets}); err != nil {
+			if _, err := wrapper.Run(t.Context(), tasks, real, wrapper.RunOptions{Jobs: opts.Jobs, Memory: opts.Memory,
+				Targets: opts.Targets}); err != nil {
 				t.Fatal(err)
 			}
 			want = time.Since(begin).Seconds()
@@ -78,12 +82,17 @@ func TestMake(t *testing.T) {
 		{"nothing to do", nil, Capacity{}, nil},
 		{"nothing known", []plan.Task{{}, {}}, Capacity{}, nil},
 		{"one task, no spread", []plan.Task{estimated(10, 10)}, Capacity{}, &plan.Forecast{P50: 10, P90: 10}},
-		{"two slots", []plan.Task{estimated(10, 0), estimated(4, 0), estimated(5, 0)}, Capacity{Jobs: 2}, &plan.Forecast{P50: 10, P90: 10}},
-		{"one target", []plan.Task{estimated(10, 0), estimated(4, 0)}, Capacity{Jobs: 9, Targets: one}, &plan.Forecast{P50: 14, P90: 14}},
-		{"an unknown one", []plan.Task{estimated(10, 0), {}}, Capacity{Jobs: 1}, &plan.Forecast{P50: 20, P90: 20, Unknown: 1}},
+		{"two slots", []plan.Task{estimated(10, 0), estimated(4, 0), estimated(5, 0)}, Capacity{Jobs: 2},
+			&plan.Forecast{P50: 10, P90: 10}},
+		{"one target", []plan.Task{estimated(10, 0), estimated(4, 0)}, Capacity{Jobs: 9, Targets: one},
+			&plan.Forecast{P50: 14, P90: 14}},
+		{"an unknown one", []plan.Task{estimated(10, 0), {}}, Capacity{Jobs: 1},
+			&plan.Forecast{P50: 20, P90: 20, Unknown: 1}},
 		{"a time limit", []plan.Task{{EstimateSeconds: 100, Timeout: "1m"}}, Capacity{}, &plan.Forecast{P50: 60, P90: 60}},
-		{"blocked ones take no time", []plan.Task{estimated(3, 0), blocked}, Capacity{Jobs: 1}, &plan.Forecast{P50: 3, P90: 3}},
-		{"orders wait", []plan.Task{{EstimateSeconds: 3}, {EstimateSeconds: 4, Order: 1}}, Capacity{Jobs: 2}, &plan.Forecast{P50: 7, P90: 7}},
+		{"blocked ones take no time", []plan.Task{estimated(3, 0), blocked}, Capacity{Jobs: 1},
+			&plan.Forecast{P50: 3, P90: 3}},
+		{"orders wait", []plan.Task{{EstimateSeconds: 3}, {EstimateSeconds: 4, Order: 1}}, Capacity{Jobs: 2},
+			&plan.Forecast{P50: 7, P90: 7}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Make(c.tasks, c.opts)

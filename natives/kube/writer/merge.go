@@ -26,7 +26,8 @@ const mergePatch = string(types.MergePatchType)
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // Merge implements [integration.ClusterWriter].
-func (w *Writer) Merge(ctx context.Context, ref integration.ObjectRef, patch json.RawMessage, was integration.Preconditions) (json.RawMessage, error) {
+func (w *Writer) Merge(ctx context.Context, ref integration.ObjectRef, patch json.RawMessage,
+	was integration.Preconditions) (json.RawMessage, error) {
 	of := kube.Call{Method: http.MethodPatch, Verbs: "patch", Ref: ref, Kind: mergePatch,
 		Query: url.Values{"fieldManager": {w.c.Manager()}, "fieldValidation": {meta.FieldValidationStrict}}}
 	var err error
@@ -60,7 +61,8 @@ func conditional(patch json.RawMessage, was integration.Preconditions) (json.Raw
 }
 
 // TakeFields implements [integration.ClusterWriter].
-func (w *Writer) TakeFields(ctx context.Context, ref integration.ObjectRef, object json.RawMessage, managers []string) (json.RawMessage, error) {
+func (w *Writer) TakeFields(ctx context.Context, ref integration.ObjectRef, object json.RawMessage,
+	managers []string) (json.RawMessage, error) {
 	of := kube.Call{Method: http.MethodPatch, Verbs: "patch", Ref: ref}
 	var was meta.PartialObjectMetadata
 	if err := kube.CheckName(object, ref); err != nil {

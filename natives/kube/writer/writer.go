@@ -36,7 +36,8 @@ func On(c *kube.Connection) *Writer { return &Writer{c.Objects(), c} }
 // Create implements [integration.ClusterWriter]. It makes the object by server-side apply, so
 // that its fields have the same manager from the first day. A POST would give them to a second
 // manager, with which each later apply would be in conflict.
-func (w *Writer) Create(ctx context.Context, ref integration.ObjectRef, object json.RawMessage) (json.RawMessage, error) {
+func (w *Writer) Create(ctx context.Context, ref integration.ObjectRef,
+	object json.RawMessage) (json.RawMessage, error) {
 	of, err := w.c.Creation(ref, object)
 	if err != nil {
 		return nil, err
@@ -46,7 +47,8 @@ func (w *Writer) Create(ctx context.Context, ref integration.ObjectRef, object j
 }
 
 // Apply implements [integration.ClusterWriter].
-func (w *Writer) Apply(ctx context.Context, ref integration.ObjectRef, object json.RawMessage) (json.RawMessage, error) {
+func (w *Writer) Apply(ctx context.Context, ref integration.ObjectRef,
+	object json.RawMessage) (json.RawMessage, error) {
 	of, err := w.c.Application(ref, object)
 	if err != nil {
 		return nil, err
@@ -55,7 +57,8 @@ func (w *Writer) Apply(ctx context.Context, ref integration.ObjectRef, object js
 }
 
 // Delete implements [integration.ClusterWriter].
-func (w *Writer) Delete(ctx context.Context, ref integration.ObjectRef, was integration.Preconditions, dependents integration.Propagation) error {
+func (w *Writer) Delete(ctx context.Context, ref integration.ObjectRef, was integration.Preconditions,
+	dependents integration.Propagation) error {
 	of := kube.Call{Method: http.MethodDelete, Verbs: "delete", Ref: ref, Kind: "application/json"}
 	switch {
 	case was.UID == "" || was.ResourceVersion == "":

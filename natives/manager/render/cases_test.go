@@ -259,7 +259,9 @@ func TestManifestRuleCases(t *testing.T) {
 		}
 		for word, names := range map[bool][]string{true: c.Expected.EnvHas, false: c.Expected.EnvLacks} {
 			for _, name := range names {
-				if has := slices.ContainsFunc(asList(decoded(t, workOf(objects[0])["env"])), func(v any) bool { return v.(map[string]any)["name"] == name }); has != word {
+				if has := slices.ContainsFunc(asList(decoded(t, workOf(objects[0])["env"])), func(v any) bool {
+					return v.(map[string]any)["name"] == name
+				}); has != word {
 					t.Errorf("the variable %s is there: %t", name, has)
 				}
 			}

@@ -102,10 +102,12 @@ func (r *renderer) checkSchedule() {
 		r.check("/spec/cron", manifests.CheckSchedule(text))
 	}
 	if !slices.Contains(concurrencyPolicies, spec.ConcurrencyPolicy) {
-		r.mistake("/spec/concurrencyPolicy", "%.40q is not one of %s", spec.ConcurrencyPolicy, strings.Join(concurrencyPolicies[1:], ", "))
+		r.mistake("/spec/concurrencyPolicy", "%.40q is not one of %s", spec.ConcurrencyPolicy,
+			strings.Join(concurrencyPolicies[1:], ", "))
 	}
 	if !slices.Contains(restartPolicies, spec.RestartPolicy) {
-		r.mistake("/spec/restartPolicy", "%.40q is not one of %s", spec.RestartPolicy, strings.Join(restartPolicies[1:3], ", "))
+		r.mistake("/spec/restartPolicy", "%.40q is not one of %s", spec.RestartPolicy,
+			strings.Join(restartPolicies[1:3], ", "))
 	}
 	if spec.RestartPolicy == "Always" {
 		r.warn("/spec/restartPolicy", "Kubernetes refuses Always for schedules; use OnFailure or Never")

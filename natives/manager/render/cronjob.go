@@ -37,9 +37,10 @@ func limitOr(limit *int, instead int64) int64 {
 // cronPod returns the pod of a CronJob. It has no log shipper, no state and no port.
 func (r *renderer) cronPod(shard Shard) fields {
 	container := fields{
-		"name":         "int",
-		"env":          r.cronEnvironment(shard),
-		"volumeMounts": list{mount("qontract-reconcile-toml", "/config"), mount("qontract-reconcile-sa-token", "${KUBE_SA_TOKEN_MOUNT_PATH}")},
+		"name": "int",
+		"env":  r.cronEnvironment(shard),
+		"volumeMounts": list{mount("qontract-reconcile-toml", "/config"),
+			mount("qontract-reconcile-sa-token", "${KUBE_SA_TOKEN_MOUNT_PATH}")},
 	}
 	r.setProcess(container, shard)
 	return fields{

@@ -24,7 +24,8 @@ func (r *renderer) environment(shard Shard) list {
 	out = append(out, variable("DRY_RUN", "${DRY_RUN}"))
 	out = appendText(out, "COMMAND_NAME", spec.Command)
 	if r.of.Name == r.Self {
-		out = append(out, same("MANAGER_DRY_RUN", "INTEGRATIONS_MANAGER_UPSTREAM", "INTEGRATIONS_MANAGER_IMAGE", "INTEGRATIONS_MANAGER_IMAGE_TAG_FROM_REF")...)
+		out = append(out, same("MANAGER_DRY_RUN", "INTEGRATIONS_MANAGER_UPSTREAM", "INTEGRATIONS_MANAGER_IMAGE",
+			"INTEGRATIONS_MANAGER_IMAGE_TAG_FROM_REF")...)
 	}
 	out = append(out, variable("INTEGRATION_NAME", r.of.Name))
 	out = appendText(out, "INTEGRATION_EXTRA_ARGS", shard.ExtraArgs)

@@ -62,8 +62,9 @@ func (r *renderer) shipperSections() []section {
 	if logs.Slack {
 		stores = append(stores, r.slackStore())
 	}
-	stores = append(stores, section{name: "store", lines: []string{"@type cloudwatch_logs", "log_group_name ${LOG_GROUP_NAME}",
-		"log_stream_name " + r.of.Name, "auto_create_stream true"}})
+	stores = append(stores,
+		section{name: "store", lines: []string{"@type cloudwatch_logs", "log_group_name ${LOG_GROUP_NAME}",
+			"log_stream_name " + r.of.Name, "auto_create_stream true"}})
 	var later []section
 	if logs.GoogleChat {
 		stores = append(stores, errorsTagged("gchat"))

@@ -44,7 +44,8 @@ func undoOurs(t *testing.T, it Integration, object manifests.Object) any {
 		return out
 	}
 	name := out["metadata"].(map[string]any)["name"]
-	labels := []any{out["metadata"].(map[string]any)["labels"], spec["selector"].(map[string]any)["matchLabels"], podTemplate(out)["metadata"].(map[string]any)["labels"]}
+	labels := []any{out["metadata"].(map[string]any)["labels"], spec["selector"].(map[string]any)["matchLabels"],
+		podTemplate(out)["metadata"].(map[string]any)["labels"]}
 	for _, of := range labels {
 		if of.(map[string]any)[manifests.InstanceLabel] != name {
 			t.Errorf("got the label %v, want %v", of, name)
@@ -81,9 +82,11 @@ func randomIntegration(rng *rand.Rand) Integration {
 		return []*Resources{nil, r}[rng.IntN(2)]
 	}
 	it.Spec.Resources, it.Spec.FluentdResources = resources(), resources()
-	it.Spec.ExtraEnv = []Variable{{Name: "A", Value: pick("", "${IMAGE}", "${NOPE}")}, {Name: pick("B", "A", "DRY_RUN")}}[:rng.IntN(3)]
+	it.Spec.ExtraEnv = []Variable{{Name: "A", Value: pick("", "${IMAGE}", "${NOPE}")},
+		{Name: pick("B", "A", "DRY_RUN")}}[:rng.IntN(3)]
 	for i := range 1 + rng.IntN(3) {
-		s := Shard{Suffix: fmt.Sprint("-", i), ExtraArgs: it.Spec.ExtraArgs, ImageRef: pick("", "def"), Resources: resources(), Disabled: rng.IntN(4) == 0}
+		s := Shard{Suffix: fmt.Sprint("-", i), ExtraArgs: it.Spec.ExtraArgs, ImageRef: pick("", "def"),
+			Resources: resources(), Disabled: rng.IntN(4) == 0}
 		s.ID, s.Key = pick("", "1"), pick("", "harbor")
 		it.Shards = append(it.Shards, s)
 	}

@@ -63,10 +63,12 @@ func (r *renderer) name(shard Shard) (string, bool) {
 	full := component + "-" + r.of.Name + shard.Suffix
 	switch {
 	case safe == "":
-		r.mistake(overridePointer(shard), "%s: %.80q can be no name in Kubernetes; use letters, digits and dashes", shard, full)
+		r.mistake(overridePointer(shard), "%s: %.80q can be no name in Kubernetes; use letters, digits and dashes", shard,
+			full)
 		return "", false
 	case r.Parity && (!safeName.MatchString(full) || len(full) > nameLimit(r.kind)):
-		r.mistake(overridePointer(shard), "%s: %.80q is no name in Kubernetes, and in parity mode it does not become %s", shard, full, safe)
+		r.mistake(overridePointer(shard), "%s: %.80q is no name in Kubernetes, and in parity mode it does not become %s",
+			shard, full, safe)
 		return "", false
 	case r.Parity:
 		return full, true

@@ -64,9 +64,10 @@ func (r *renderer) workload(shard Shard, name string) manifests.Object {
 			"name":   name,
 			"labels": labels,
 			"annotations": fields{
-				"ignore-check.kube-linter.io/minimum-three-replicas": "qontract-reconcile integrations are sharded and not replicated",
-				"ignore-check.kube-linter.io/no-readiness-probe":     "qontract-reconcile integrations are not getting traffic",
-				"ignore-check.kube-linter.io/no-liveness-probe":      "qontract-reconcile integrations are monitored for being stuck",
+				"ignore-check.kube-linter.io/minimum-three-replicas": "qontract-reconcile integrations are sharded and not " +
+					"replicated",
+				"ignore-check.kube-linter.io/no-readiness-probe": "qontract-reconcile integrations are not getting traffic",
+				"ignore-check.kube-linter.io/no-liveness-probe":  "qontract-reconcile integrations are monitored for being stuck",
 				cpuHint: "no cpu limits",
 			},
 		},
@@ -250,7 +251,8 @@ func tokenVolume() fields {
 
 // settingsVolume is the volume with the settings of all integrations.
 func settingsVolume() fields {
-	return fields{"name": "qontract-reconcile-toml", "secret": fields{"secretName": "${QONTRACT_RECONCILE_TOML_SECRET_NAME}"}}
+	return fields{"name": "qontract-reconcile-toml",
+		"secret": fields{"secretName": "${QONTRACT_RECONCILE_TOML_SECRET_NAME}"}}
 }
 
 func emptyVolume(name string) fields { return fields{"name": name, "emptyDir": fields{}} }

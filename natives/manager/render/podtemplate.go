@@ -79,7 +79,9 @@ func (c *podChecker) checkNames() {
 	}
 	for _, m := range c.doc.Mentions() {
 		if !slices.Contains(known, m.Name) {
-			c.mistakes = append(c.mistakes, fmt.Errorf("%s: line %d: the name ${%.80s} is not known; write variables of a shell without braces", c.doc.Name, m.Line, m.Name))
+			c.mistakes = append(c.mistakes,
+				fmt.Errorf("%s: line %d: the name ${%.80s} is not known; write variables of a shell without braces", c.doc.Name,
+					m.Line, m.Name))
 		}
 	}
 }
@@ -98,7 +100,8 @@ func (c *podChecker) checkTop(root fields) {
 	}
 	spec := c.mapAt(root["spec"], "spec")
 	if _, isSet := spec["restartPolicy"]; isSet {
-		c.mistake([]any{"spec", "restartPolicy"}, "restartPolicy does not belong here; it is a field of the integration's spec")
+		c.mistake([]any{"spec", "restartPolicy"},
+			"restartPolicy does not belong here; it is a field of the integration's spec")
 	}
 	names := c.checkContainers(spec, "initContainers")
 	work := c.checkContainers(spec, "containers")

@@ -43,7 +43,8 @@ spec:
 
 // shopIntegration is an integration with a value of each kind that a template can use.
 func shopIntegration() Integration {
-	it := Integration{Name: "shop-window", Shards: []Shard{{Shards: "2", ID: "0", ExtraArgs: "--on ${ENVIRONMENT_NAME}"}, {Key: "harbor", Suffix: "-harbor"}}}
+	it := Integration{Name: "shop-window", Shards: []Shard{{Shards: "2", ID: "0", ExtraArgs: "--on ${ENVIRONMENT_NAME}"},
+		{Key: "harbor", Suffix: "-harbor"}}}
 	it.Spec.SleepDurationSecs = "60"
 	it.Spec.Resources = &Resources{}
 	it.Spec.Resources.Requests.CPU = "100m"
@@ -56,8 +57,10 @@ func TestOwnPod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects, mistakes := Objects(shopIntegration(), map[string]string{"SHOP_WINDOW_CPU_REQUEST": "200m"}, Options{Pod: pods})
-	wantMistakes := []Mistake{{"/spec/extraEnv/0", "the variable OLD is set before this entry already; the value of this entry is used", true}}
+	objects, mistakes := Objects(shopIntegration(), map[string]string{"SHOP_WINDOW_CPU_REQUEST": "200m"},
+		Options{Pod: pods})
+	wantMistakes := []Mistake{{"/spec/extraEnv/0",
+		"the variable OLD is set before this entry already; the value of this entry is used", true}}
 	if !reflect.DeepEqual(mistakes, wantMistakes) {
 		t.Errorf("got %v, want %v", mistakes, wantMistakes)
 	}
@@ -116,14 +119,16 @@ func TestOwnPodKinds(t *testing.T) {
 		t.Errorf("a reference is left in %s", raw)
 	}
 	spec, _ := podTemplate(objects[0])["spec"].(fields)
-	if got := fmt.Sprint(workOf(objects[0])["env"], spec["restartPolicy"]); !strings.Contains(got, "RUN_ONCE value:true") || !strings.Contains(got, "OnFailure") {
+	if got := fmt.Sprint(workOf(objects[0])["env"], spec["restartPolicy"]); !strings.Contains(got,
+		"RUN_ONCE value:true") || !strings.Contains(got, "OnFailure") {
 		t.Errorf("a CronJob: got %s, want RUN_ONCE and OnFailure", got)
 	}
 	it = shopIntegration()
 	it.Spec.Cache = true
 	objects, _ = Objects(it, nil, Options{Pod: pods, Process: &NativeProcess{Image: "quay.io/prcheck/prcheck:1"}})
 	work := workOf(objects[0])
-	want := fields{"image": "quay.io/prcheck/prcheck:1", "args": list{"reconcile"}, "volumeMounts": list{mount("cache", "/.cache")}}
+	want := fields{"image": "quay.io/prcheck/prcheck:1", "args": list{"reconcile"},
+		"volumeMounts": list{mount("cache", "/.cache")}}
 	for key := range want {
 		diff(t, "a native with a cache: "+key, work[key], want[key])
 	}
@@ -138,29 +143,39 @@ func TestParsePodTemplateMistakes(t *testing.T) {
 		{"nothing", "", "pods.yml: it is empty"},
 		{"a list", "[]", "pods.yml: line 1: a template of pods must be a map"},
 		{"a whole Pod", "kind: Pod\n" + good, `pods.yml: line 1: the key "kind" is not one of metadata, spec`},
-		{"a name in metadata", "metadata:\n  name: x\n" + good, `pods.yml: line 2: the key "name" is not one of labels, annotations`},
-		{"a label that is a number", "metadata:\n  labels:\n    a: 1\n" + good, "pods.yml: line 3: the value of a must be a text"},
+		{"a name in metadata", "metadata:\n  name: x\n" + good,
+			`pods.yml: line 2: the key "name" is not one of labels, annotations`},
+		{"a label that is a number", "metadata:\n  labels:\n    a: 1\n" + good,
+			"pods.yml: line 3: the value of a must be a text"},
 		{"metadata that is a text", "metadata: x\n" + good, "pods.yml: line 1: metadata must be a map"},
 		{"no spec", "metadata: {}\n", "pods.yml: line 1: a pod needs containers"},
 		{"no containers", "spec:\n  containers: []\n", "pods.yml: line 2: a pod needs containers"},
 		{"containers that are a map", "spec:\n  containers: {}\n", "pods.yml: line 2: containers must be a list"},
 		{"a container that is a text", "spec:\n  containers:\n  - int\n", "pods.yml: line 3: an entry must be a map"},
-		{"a container that is null", "spec:\n  containers:\n  -\n", "pods.yml: line 3: a container needs a name and an image"},
-		{"no container int", "spec:\n  containers:\n  - {name: a, image: x}\n", "pods.yml: line 3: no container has the name int"},
+		{"a container that is null", "spec:\n  containers:\n  -\n",
+			"pods.yml: line 3: a container needs a name and an image"},
+		{"no container int", "spec:\n  containers:\n  - {name: a, image: x}\n",
+			"pods.yml: line 3: no container has the name int"},
 		{"two containers int", good + "  - name: int\n    image: x\n", "two containers have one name: int, int"},
-		{"an image that is a number", "spec:\n  containers:\n  - name: int\n    image: 5\n", "pods.yml: line 3: a container needs a name and an image, both texts"},
-		{"a variable that is a number", good + "    env:\n    - name: A\n      value: 5\n", "pods.yml: line 7: the value of the variable A must be a text; put it in quotes"},
+		{"an image that is a number", "spec:\n  containers:\n  - name: int\n    image: 5\n",
+			"pods.yml: line 3: a container needs a name and an image, both texts"},
+		{"a variable that is a number", good + "    env:\n    - name: A\n      value: 5\n",
+			"pods.yml: line 7: the value of the variable A must be a text; put it in quotes"},
 		{"a variable without a name", good + "    env:\n    - value: x\n", "pods.yml: line 6: a variable needs a name"},
-		{"a variable twice", good + "    env:\n    - {name: A}\n    - {name: A}\n", "pods.yml: line 7: the variable A is here twice"},
+		{"a variable twice", good + "    env:\n    - {name: A}\n    - {name: A}\n",
+			"pods.yml: line 7: the variable A is here twice"},
 		{"variables that are a map", good + "    env: {A: x}\n", "pods.yml: line 5: env must be a list"},
 		{"resources that are a list", good + "    resources: []\n", "pods.yml: line 5: resources must be a map"},
 		{"limits that are a text", good + "    resources:\n      limits: x\n", "pods.yml: line 6: limits must be a map"},
 		{"a policy", good + "  restartPolicy: Never\n", "pods.yml: line 5: restartPolicy does not belong here"},
-		{"an unknown name", good + "    args:\n    - |\n      echo\n      echo ${HOME}\n", "pods.yml: line 8: the name ${HOME} is not known"},
+		{"an unknown name", good + "    args:\n    - |\n      echo\n      echo ${HOME}\n",
+			"pods.yml: line 8: the name ${HOME} is not known"},
 		{"an unknown name in a key", good + "    ${SHELF}: x\n", "pods.yml: line 5: the name ${SHELF} is not known"},
-		{"an unknown name in double braces", good + "    a: ${{SHELF}}\n", "pods.yml: line 5: the name ${SHELF} is not known"},
+		{"an unknown name in double braces", good + "    a: ${{SHELF}}\n",
+			"pods.yml: line 5: the name ${SHELF} is not known"},
 		{"a loop of anchors", good + "  a: &a\n    b: *a\n", "pods.yml: line 6: an anchor holds an alias of itself"},
-		{"very many mistakes", good + "    args:\n" + strings.Repeat("    - ${A}\n", 1000), "pods.yml: and 990 mistakes more"},
+		{"very many mistakes", good + "    args:\n" + strings.Repeat("    - ${A}\n", 1000),
+			"pods.yml: and 990 mistakes more"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -30,7 +30,8 @@ func readCase(t *testing.T, spec, change map[string]any) (in Integration, values
 	if rule, ok := top["sharding"].(map[string]any); ok {
 		for i := range int(rule["shards"].(float64)) {
 			list, _ := top["shardspecs"].([]any)
-			top["shardspecs"] = append(list, map[string]any{"shard_id": strconv.Itoa(i), "shards": fmt.Sprint(rule["shards"]), "shard_name_suffix": fmt.Sprintf("-%d", i)})
+			top["shardspecs"] = append(list, map[string]any{"shard_id": strconv.Itoa(i), "shards": fmt.Sprint(rule["shards"]),
+				"shard_name_suffix": fmt.Sprintf("-%d", i)})
 		}
 		delete(top, "sharding")
 	}

@@ -17,7 +17,8 @@ import (
 func TestServersAcceptWhatIsRendered(t *testing.T) {
 	real := kubetest.Start(t)
 	accepts(t, real, Service())
-	pods, err := ParsePodTemplate("pods.yml", []byte(strings.Replace(ownTemplate, "${{APP_INTERFACE_PROJECT_ID}}", "${{SLEEP_DURATION_SECS}}", 1)))
+	pods, err := ParsePodTemplate("pods.yml",
+		[]byte(strings.Replace(ownTemplate, "${{APP_INTERFACE_PROJECT_ID}}", "${{SLEEP_DURATION_SECS}}", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,8 @@ func accepts(t *testing.T, real *kubetest.Real, object manifests.Object) {
 	if resource.Group == "" {
 		at = "/api/" + resource.Version
 	}
-	path := fmt.Sprintf("%s/namespaces/default/%s/%s?dryRun=All&fieldManager=test&fieldValidation=Strict", at, resource.Plural, object["metadata"].(fields)["name"])
+	path := fmt.Sprintf("%s/namespaces/default/%s/%s?dryRun=All&fieldManager=test&fieldValidation=Strict", at,
+		resource.Plural, object["metadata"].(fields)["name"])
 	code, answer := real.Send(t, "admin", http.MethodPatch, path, "application/apply-patch+yaml", string(raw))
 	if code != http.StatusOK && code != http.StatusCreated {
 		t.Errorf("%d: %s\n%s", code, answer, raw)

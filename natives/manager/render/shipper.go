@@ -26,7 +26,8 @@ func (r *renderer) configEnvironment() list {
 	}
 	var out list
 	if logs.Slack {
-		out = append(out, fromApp("SLACK_WEBHOOK_URL", "slack.webhook_url"), fromApp("SLACK_TRIGGERS_WEBHOOK_URL", "slack.triggers_url"))
+		out = append(out, fromApp("SLACK_WEBHOOK_URL", "slack.webhook_url"),
+			fromApp("SLACK_TRIGGERS_WEBHOOK_URL", "slack.triggers_url"))
 		if logs.SlackErrorFilter {
 			out = append(out, fromApp("SLACK_ERRORS_ONLY_WEBHOOK_URL", "slack.errors_only_webhook_url"))
 		}

@@ -39,7 +39,8 @@ func TestBadData(t *testing.T) {
 	s.mustRun(t, "shop/stage")
 	good := s.Clone()
 	n := 0
-	for _, file := range []string{saastest.File, saastest.Stage, saastest.StageEnv, saastest.Cluster, saastest.App, saastest.Settings} {
+	for _, file := range []string{saastest.File, saastest.Stage, saastest.StageEnv, saastest.Cluster, saastest.App,
+		saastest.Settings} {
 		for _, way := range placesOf(good.Data[file], nil) {
 			for _, value := range []any{nil, 7, "x:/y", []any{}, map[string]any{"a": 1}} {
 				if n++; !*every && n%9 > 0 {
@@ -50,7 +51,8 @@ func TestBadData(t *testing.T) {
 					continue
 				}
 				s.Set(file, value, way...)
-				if _, err := s.native().(integration.Stater).DesiredState(t.Context(), s.Query(t), settingsOf(t, s.own)); err != nil {
+				if _, err := s.native().(integration.Stater).DesiredState(t.Context(), s.Query(t),
+					settingsOf(t, s.own)); err != nil {
 					continue // it runs in full
 				}
 				name := file + " " + strconv.Itoa(n)

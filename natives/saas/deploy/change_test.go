@@ -24,21 +24,36 @@ func TestChange(t *testing.T) {
 		not    string
 		isBad  bool
 	}{
-		{name: "a parameter", shard: "shop/stage", change: func(s *scene) { s.Target(saastest.File, 0, 0)["parameters"] = map[string]any{"REPLICAS": 2} },
-			says: [][]string{{"note SAAS_CHANGE /services/shop/saas.yml/resourceTemplates/0/targets/0", "alters (/spec/replicas: 1 -> 2) Deployment.apps/shop"}, {"update c-1/shop-stage/Deployment.apps/shop"}},
-			not:  "SAAS_COMPARE"},
-		{name: "a ref that the publisher did not run", shard: production, base: next, isBad: true, change: func(s *scene) { s.Target(saastest.File, 0, 1)["ref"] = old },
-			says: [][]string{{"SAAS_COMPARE", shopURL + "/compare/" + next + "..." + old}, {"error SAAS_GATE", "did not run 0123456789ab"}}, not: "delete"},
+		{name: "a parameter", shard: "shop/stage", change: func(s *scene) {
+			s.Target(saastest.File, 0, 0)["parameters"] = map[string]any{"REPLICAS": 2}
+		},
+			says: [][]string{{"note SAAS_CHANGE /services/shop/saas.yml/resourceTemplates/0/targets/0",
+				"alters (/spec/replicas: 1 -> 2) Deployment.apps/shop"}, {"update c-1/shop-stage/Deployment.apps/shop"}},
+			not: "SAAS_COMPARE"},
+		{name: "a ref that the publisher did not run", shard: production, base: next, isBad: true, change: func(s *scene) {
+			s.Target(saastest.File, 0, 1)["ref"] = old
+		},
+			says: [][]string{{"SAAS_COMPARE", shopURL + "/compare/" + next + "..." + old},
+				{"error SAAS_GATE", "did not run 0123456789ab"}}, not: "delete"},
 		{name: "a ref", shard: production, change: func(s *scene) { s.Target(saastest.File, 0, 1)["ref"] = next },
-			says: [][]string{{"SAAS_COMPARE", shopURL + "/compare/" + old + "..." + next}, {"create c-1/shop-production/Deployment.apps/shop"},
-				{"SAAS_CHANGE", "alters (/spec/template/spec/containers/0/image: \"quay.io/acme/shop:0123456\" -> \"quay.io/acme/shop:fedcba9\") Deployment.apps/shop"}}},
+			says: [][]string{{"SAAS_COMPARE", shopURL + "/compare/" + old + "..." + next},
+				{"create c-1/shop-production/Deployment.apps/shop"},
+				{"SAAS_CHANGE",
+					"alters (/spec/template/spec/containers/0/image: \"quay.io/acme/shop:0123456\" -> \"quay.io/acme/shop:fedcba9\") Deployment.apps/shop"}}},
 		{name: "nothing", shard: "shop/stage", change: func(*scene) {}, not: "SAAS_CHANGE"},
-		{name: "a gate that was closed before", shard: production, change: func(s *scene) { s.Target(saastest.File, 0, 1)["parameters"] = map[string]any{"REPLICAS": 9} },
+		{name: "a gate that was closed before", shard: production, change: func(s *scene) {
+			s.Target(saastest.File, 0, 1)["parameters"] = map[string]any{"REPLICAS": 9}
+		},
 			says: [][]string{{"old error SAAS_GATE"}, {"/spec/replicas: 3 -> 9"}}},
-		{name: "a new object", shard: "shop/stage", change: func(s *scene) { s.second(map[string]any{"PORT": 5}) }, says: [][]string{{"SAAS_CHANGE", "adds Service/second"}, {"create c-1/shop-stage/Service/second"}}},
-		{name: "a template that is none", shard: "shop/stage", isBad: true, change: func(s *scene) { s.Set(saastest.File, "/none.yml", "resourceTemplates", 0, "path") },
+		{name: "a new object", shard: "shop/stage", change: func(s *scene) { s.second(map[string]any{"PORT": 5}) },
+			says: [][]string{{"SAAS_CHANGE", "adds Service/second"}, {"create c-1/shop-stage/Service/second"}}},
+		{name: "a template that is none", shard: "shop/stage", isBad: true, change: func(s *scene) {
+			s.Set(saastest.File, "/none.yml", "resourceTemplates", 0, "path")
+		},
 			says: [][]string{{"error SAAS_TEMPLATE", "none.yml"}}, not: "delete"},
-		{name: "the file is deprecated", shard: "shop/stage", change: func(s *scene) { s.Set(saastest.File, true, "deprecated") }, says: [][]string{{"note SAAS_HELD", "deprecated"}}, not: "delete"},
+		{name: "the file is deprecated", shard: "shop/stage", change: func(s *scene) {
+			s.Set(saastest.File, true, "deprecated")
+		}, says: [][]string{{"note SAAS_HELD", "deprecated"}}, not: "delete"},
 		{name: "a mistake of another cell", shard: "shop/stage", change: func(s *scene) {
 			s.Target(saastest.File, 0, 1)["promotion"] = map[string]any{"auto": true, "subscribe": []any{"none"}}
 		}, not: "SAAS_CHANNEL"},
@@ -78,14 +93,17 @@ func TestChange(t *testing.T) {
 func TestTrust(t *testing.T) {
 	const value = "value-of-"
 	withSecret := func(s *scene, path string) {
-		s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "PASSWORD", "secret": map[string]any{"path": path, "field": "x"}}}
+		s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "PASSWORD",
+			"secret": map[string]any{"path": path, "field": "x"}}}
 	}
 	t.Run("a path that base allows", func(t *testing.T) {
 		s := newScene(t)
 		s.mustRun(t, "shop/stage")
 		before := s.Clone()
 		withSecret(s, "app/shop/password")
-		if err := s.dryRun(t, "shop/stage", before); s.fails(err) || !s.says("SAAS_CHANGE", "/spec/template/spec/containers/0/env/1/value: *** -> ***") || !s.says("update", "Deployment.apps/shop") {
+		if err := s.dryRun(t, "shop/stage",
+			before); s.fails(err) || !s.says("SAAS_CHANGE", "/spec/template/spec/containers/0/env/1/value: *** -> ***") ||
+			!s.says("update", "Deployment.apps/shop") {
 			t.Errorf("got %v, %q", err, s.said)
 		}
 		if all := strings.Join(s.said, "\n") + s.log.String(); strings.Contains(all, value+"app/shop") {
@@ -109,7 +127,8 @@ func TestTrust(t *testing.T) {
 		}
 		withSecret(s, "sre/root")
 		s.Set(saastest.File, []any{"app/shop", "sre"}, "allowedSecretParameterPaths")
-		if err := s.dryRun(t, "shop/stage", before); s.fails(err) || !s.says("SAAS_PARTLY", "sre/root") || slices.Contains(asked, "sre/root") {
+		if err := s.dryRun(t, "shop/stage", before); s.fails(err) || !s.says("SAAS_PARTLY", "sre/root") ||
+			slices.Contains(asked, "sre/root") {
 			t.Errorf("got %v, %q, asked for %q", err, s.said, asked)
 		}
 	})
@@ -120,7 +139,8 @@ func TestTrust(t *testing.T) {
 		s.Set(saastest.File, "https://github.com.evil.example/a", "resourceTemplates", 0, "url")
 		_ = s.dryRun(t, "shop/stage", before)
 		for _, r := range s.forge.got {
-			if is := strings.HasPrefix(r.URL, "https://github.com/"); is != (r.Password == value+"app/code") || !is && r.Password != "" {
+			if is := strings.HasPrefix(r.URL, "https://github.com/"); is != (r.Password == value+"app/code") ||
+				!is && r.Password != "" {
 				t.Errorf("%s got %q", r.URL, r.Password)
 			}
 		}
@@ -154,7 +174,8 @@ func TestNothingToAsk(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s.own = "hosts: [GitHub.com]"
-	if err := s.dryRun(t, "shop/stage", nil); err == nil || integration.ClassOfFailure(err) != integration.FailureOfConfig {
+	if err := s.dryRun(t, "shop/stage", nil); err == nil ||
+		integration.ClassOfFailure(err) != integration.FailureOfConfig {
 		t.Errorf("got %v", err)
 	}
 }
@@ -194,11 +215,15 @@ func TestDesiredState(t *testing.T) {
 		change func()
 		want   []string
 	}{
-		"a parameter of a target":        {func() { s.Target(saastest.File, 0, 0)["parameters"] = map[string]any{"A": "b"} }, []string{"shop/stage"}},
-		"the name for people":            {func() { s.Set(saastest.File, "Shop", "displayName") }, nil},
-		"a parameter of the environment": {func() { s.Set(saastest.ProductionEnv, map[string]any{"A": "c"}, "parameters") }, []string{production}},
-		"patterns of images":             {func() { s.Set(saastest.File, []any{"quay.io/acme/x/"}, "imagePatterns") }, []string{production, "shop/stage"}},
-		"a mistake":                      {func() { s.Set(saastest.Role, []any{}, "self_service", 0, "datafiles") }, []string{Validation}},
+		"a parameter of a target": {func() { s.Target(saastest.File, 0, 0)["parameters"] = map[string]any{"A": "b"} },
+			[]string{"shop/stage"}},
+		"the name for people": {func() { s.Set(saastest.File, "Shop", "displayName") }, nil},
+		"a parameter of the environment": {func() { s.Set(saastest.ProductionEnv, map[string]any{"A": "c"}, "parameters") },
+			[]string{production}},
+		"patterns of images": {func() {
+			s.Set(saastest.File, []any{"quay.io/acme/x/"}, "imagePatterns")
+		}, []string{production, "shop/stage"}},
+		"a mistake": {func() { s.Set(saastest.Role, []any{}, "self_service", 0, "datafiles") }, []string{Validation}},
 	} {
 		s = newScene(t)
 		c.change()
@@ -218,7 +243,8 @@ func TestDesiredState(t *testing.T) {
 // A place below one that holds a secret may have the secret in its names.
 func TestPlacesOfSecrets(t *testing.T) {
 	masked := []string{"/data", "/spec/a"}
-	for path, want := range map[string]string{"/data/s3cret": "/data", "/data": "/data", "/spec": "/spec", "/spec/ab": "/spec/ab", "/spec/a/0/x": "/spec/a"} {
+	for path, want := range map[string]string{"/data/s3cret": "/data", "/data": "/data", "/spec": "/spec",
+		"/spec/ab": "/spec/ab", "/spec/a/0/x": "/spec/a"} {
 		if got := above(path, masked); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}

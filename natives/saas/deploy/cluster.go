@@ -44,9 +44,11 @@ func (r *run) see(s *side, c *cell, p native.Part, targets []*target) {
 	if !isRef {
 		return
 	}
-	v := &view{run: r, cluster: ref, at: p.At, namespace: targets[0].Namespace.Name, file: c.File, place: targets[0].Place, isCleared: p.Clear,
-		isAlways: r.isSingle() && !c.File.Compare,
-		options: manifests.Options{Manager: integration.FieldManager(r.env.Integration), TakeFrom: r.settings.TakeFieldsFrom, Override: r.settings.OverrideManagers,
+	v := &view{run: r, cluster: ref, at: p.At, namespace: targets[0].Namespace.Name, file: c.File, place: targets[0].Place,
+		isCleared: p.Clear,
+		isAlways:  r.isSingle() && !c.File.Compare,
+		options: manifests.Options{Manager: integration.FieldManager(r.env.Integration), TakeFrom: r.settings.TakeFieldsFrom,
+			Override:        r.settings.OverrideManagers,
 			MigrateSelector: r.settings.MigrateSelector, AsWritten: true},
 		bodies: map[reconcile.Key]body{}, kinds: map[reconcile.Key]manifests.Kind{}}
 	for _, it := range p.Items {
@@ -102,7 +104,8 @@ func (r *run) current(ctx context.Context, env integration.Environment, p native
 	if err != nil {
 		return native.Current{}, err
 	}
-	out := native.Current{Unread: map[reconcile.Key]error{}, Kept: map[reconcile.Key]string{}, Partly: map[reconcile.Key]string{}}
+	out := native.Current{Unread: map[reconcile.Key]error{}, Kept: map[reconcile.Key]string{},
+		Partly: map[reconcile.Key]string{}}
 	kinds, err := v.managed(ctx, reader, &out)
 	if err != nil {
 		return native.Current{}, err
@@ -128,7 +131,8 @@ func (r *run) current(ctx context.Context, env integration.Environment, p native
 		v.checkPlanned(ctx, reader, &out)
 	}
 	if v.isCleared && len(out.Things) == 0 && len(out.Errors) == 0 {
-		r.note(CodeFinished, v.place, fmt.Sprintf("nothing of %s is left at %s: its targets can be removed from the data", v.file.Name, v.at))
+		r.note(CodeFinished, v.place, fmt.Sprintf("nothing of %s is left at %s: its targets can be removed from the data",
+			v.file.Name, v.at))
 	}
 	return out, nil
 }
@@ -138,7 +142,8 @@ const CodeFinished plan.FindingCode = "FINISHED"
 
 // managed returns the kinds to list: those of the objects that are desired, and those that the
 // saas file manages and the cluster has. What the cluster does not have is told.
-func (v *view) managed(ctx context.Context, reader integration.ClusterReader, out *native.Current) ([]manifests.Kind, error) {
+func (v *view) managed(ctx context.Context, reader integration.ClusterReader,
+	out *native.Current) ([]manifests.Kind, error) {
 	var kinds []manifests.Kind
 	known := map[string]bool{} // managed types by which objects are desired
 	add := func(k manifests.Kind) {
@@ -171,7 +176,8 @@ func (v *view) managed(ctx context.Context, reader integration.ClusterReader, ou
 		}
 		switch k, err := reader.Kind(ctx, group, name); {
 		case errors.Is(err, integration.ErrNotThere):
-			_, _ = fmt.Fprintf(v.run.env.Log, "%s: the cluster has no kind %.100q, which the saas file %s manages\n", v.at, of, v.file.Name)
+			_, _ = fmt.Fprintf(v.run.env.Log, "%s: the cluster has no kind %.100q, which the saas file %s manages\n", v.at, of,
+				v.file.Name)
 		case err != nil:
 			return nil, err
 		default:
@@ -182,7 +188,8 @@ func (v *view) managed(ctx context.Context, reader integration.ClusterReader, ou
 }
 
 // list adds the objects of a kind.
-func (v *view) list(ctx context.Context, reader integration.ClusterReader, k manifests.Kind, out *native.Current) error {
+func (v *view) list(ctx context.Context, reader integration.ClusterReader, k manifests.Kind,
+	out *native.Current) error {
 	namespace := v.namespace
 	if !k.Namespaced {
 		namespace = ""
@@ -208,7 +215,8 @@ func (v *view) add(l *manifests.Live, out *native.Current) {
 	if _, why := v.run.applied(t.Key, b, l); isNamed && why != "" {
 		out.Partly[t.Key] = why
 	}
-	if of := t.Mark.Integration; isNamed && of != "" && of != v.run.env.Integration && of != v.run.env.Settings.TakeOverFrom {
+	if of := t.Mark.Integration; isNamed && of != "" && of != v.run.env.Integration &&
+		of != v.run.env.Settings.TakeOverFrom {
 		v.run.tellForeign(v, t.Key, of)
 	}
 	if !isNamed {

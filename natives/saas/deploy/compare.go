@@ -23,8 +23,10 @@ func (r *run) compare(want reconcile.Item, is reconcile.Thing, _ reconcile.Recor
 		return reconcile.Difference{}, fmt.Errorf("got a body of type %T and %T", want.Body, is.Body)
 	}
 	d, err := r.differences(want.Key, b, l)
-	if d.Mistake != (reconcile.Mistake{}) && r.hasSecrets(want.Key, b, l.Live) && d.Mistake.Code == manifests.CodeConflict {
-		d.Mistake.Message = "somebody else changed fields or owns them with other values, which are not shown because the object holds values of secrets"
+	if d.Mistake != (reconcile.Mistake{}) && r.hasSecrets(want.Key, b, l.Live) &&
+		d.Mistake.Code == manifests.CodeConflict {
+		d.Mistake.Message = "somebody else changed fields or owns them with other values, which are not shown because the " +
+			"object holds values of secrets"
 	}
 	if r.writes && b.Always && err == nil && len(d.Changes) == 0 && d.Mistake == (reconcile.Mistake{}) {
 		d.Changes = []reconcile.Change{{New: "applied without a comparison, as compare: false says"}}
@@ -86,7 +88,8 @@ func (r *run) applied(key reconcile.Key, b body, l *manifests.Live) (of body, wh
 }
 
 // anotherManifest is the change of an object to which another manifest was applied last.
-var anotherManifest = reconcile.Change{Path: "/metadata/annotations/" + jsonpointer.Escape(manifests.DigestAnnotation), Old: "of another manifest", New: "of this manifest"}
+var anotherManifest = reconcile.Change{Path: "/metadata/annotations/" + jsonpointer.Escape(manifests.DigestAnnotation),
+	Old: "of another manifest", New: "of this manifest"}
 
 // mask hides a value that is there.
 func mask(value string) string {

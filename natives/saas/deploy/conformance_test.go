@@ -87,7 +87,8 @@ func TestChangeTesterCases(t *testing.T) {
 		if in := c.Input; in.URL != "" {
 			s.Set(saastest.File, in.URL, "resourceTemplates", 0, "url")
 			s.Set(saastest.App, in.URL, "codeComponents", 0, "url")
-			s.forge.heads[in.URL], s.forge.files[in.URL] = map[string]string{in.Old: old, in.New: next, "main": next}, s.forge.files[shopURL]
+			s.forge.heads[in.URL], s.forge.files[in.URL] = map[string]string{in.Old: old, in.New: next, "main": next},
+				s.forge.files[shopURL]
 			before, after = in.Old, in.New
 		}
 		s.Target(saastest.File, 0, 1)["ref"] = before
@@ -111,7 +112,9 @@ func TestChangeTesterCases(t *testing.T) {
 	before := s.Clone()
 	s.Target(saastest.File, 0, 1)["ref"] = next
 	_ = s.dryRun(t, production, before)
-	if !slices.ContainsFunc(s.said, func(said string) bool { return strings.Contains(said, shopURL+"/compare/"+old+"..."+next) }) {
+	if !slices.ContainsFunc(s.said, func(said string) bool {
+		return strings.Contains(said, shopURL+"/compare/"+old+"..."+next)
+	}) {
 		t.Errorf("a path among the changes has no link: %q", s.said)
 	}
 }
@@ -133,7 +136,8 @@ func TestPublishCases(t *testing.T) {
 		for key := range s.records() {
 			keys = append(keys, key)
 		}
-		if _, err := s.run(t, ""); err != nil || len(s.records()) != len(c.Expected.Written) || len(keys) != len(c.Expected.Written) {
+		if _, err := s.run(t, ""); err != nil || len(s.records()) != len(c.Expected.Written) ||
+			len(keys) != len(c.Expected.Written) {
 			t.Errorf("a dry run wrote %q, a run of all saas files %v, %v; want %q", keys, s.records(), err, c.Expected.Written)
 		}
 	})

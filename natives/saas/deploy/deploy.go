@@ -78,7 +78,8 @@ func limits() *reconcile.Limits {
 func (r *run) integration() native.Recipe {
 	return native.Recipe{
 		Name: Name, Class: reconcile.Listing, Offline: true, Limits: limits(),
-		Desired: r.desired, Current: r.current, Compare: r.compare, Try: r.try, Doer: r.doer, Prepare: r.prepare, Settle: r.settle,
+		Desired: r.desired, Current: r.current, Compare: r.compare, Try: r.try, Doer: r.doer, Prepare: r.prepare,
+		Settle:    r.settle,
 		Remembers: func(any) any { return nil }, // the digest on the object says what was applied
 	}
 }
@@ -106,7 +107,8 @@ func named(side string) integration.QueryFunc {
 }
 
 // desired returns what a side says.
-func (r *run) desired(ctx context.Context, query integration.QueryFunc, _ settings.Integration) (native.Desired, error) {
+func (r *run) desired(ctx context.Context, query integration.QueryFunc,
+	_ settings.Integration) (native.Desired, error) {
 	name, err := query(ctx, "", nil)
 	if err != nil {
 		return native.Desired{}, err
@@ -134,7 +136,8 @@ func (r *run) credentials(s *side) saas.Credentials {
 }
 
 // UsesHosts implements [integration.HostUser].
-func (deployer) UsesHosts(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]integration.HostUse, error) {
+func (deployer) UsesHosts(ctx context.Context, query integration.QueryFunc,
+	it settings.Integration) ([]integration.HostUse, error) {
 	s, err := readSettings(it.Own)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,8 @@ func TestRun(t *testing.T) {
 	if notes["qontract.integration"] != Name || notes["qontract.caller_name"] != "shop" {
 		t.Errorf("the annotations are %v", notes)
 	}
-	if got, want := s.records()["shop-stage fedcba9"], `{"success": true, "target_config_hash": "`; !strings.HasPrefix(got, want) || len(s.records()) != 1 {
+	if got, want := s.records()["shop-stage fedcba9"],
+		`{"success": true, "target_config_hash": "`; !strings.HasPrefix(got, want) || len(s.records()) != 1 {
 		t.Errorf("the records are %q", s.records())
 	}
 	puts := s.bucket.puts
@@ -54,7 +55,9 @@ func TestGate(t *testing.T) {
 	}{
 		{"nobody ran it", func() {}, "did not run 0123456789ab"},
 		{"the bucket does not answer", func() { s.bucket.away = true }, "SAAS_UNKNOWN"},
-		{"nobody names the bucket", func() { s.bucket.away, s.own = false, "hosts: [github.com]" }, "do not name the place of the records"},
+		{"nobody names the bucket", func() {
+			s.bucket.away, s.own = false, "hosts: [github.com]"
+		}, "do not name the place of the records"},
 		{"it ran", func() {
 			s.own = "records: s3://records\nwait: 2s"
 			s.forge.heads[shopURL]["main"] = old
@@ -70,7 +73,8 @@ func TestGate(t *testing.T) {
 			}
 			continue
 		}
-		if len(writes) > 0 || s.bucket.puts != puts || !s.says("error", "/services/shop/saas.yml/resourceTemplates/0/targets/1/ref", c.want) {
+		if len(writes) > 0 || s.bucket.puts != puts ||
+			!s.says("error", "/services/shop/saas.yml/resourceTemplates/0/targets/1/ref", c.want) {
 			t.Errorf("%s: wrote %q, %v\n%q", c.name, writes, err, s.said)
 		}
 	}
@@ -89,12 +93,16 @@ func TestObjectsAreKept(t *testing.T) {
 		{"a parameter is missing", func(s *scene) {
 			s.push(template, strings.Replace(shopTemplate, "- {name: LOG_LEVEL}", "- {name: OTHER, required: true}", 1))
 		}, "SAAS_TEMPLATE"},
-		{"no such branch", func(s *scene) { s.forge.heads[shopURL] = map[string]string{"other": next} }, `has no branch "main"`},
+		{"no such branch", func(s *scene) {
+			s.forge.heads[shopURL] = map[string]string{"other": next}
+		}, `has no branch "main"`},
 		{"no such repository", func(s *scene) { delete(s.forge.heads, shopURL) }, "there is no repository"},
 		{"the forge does not answer", func(s *scene) { s.forge.away = true }, "SAAS_UNKNOWN"},
-		{"the image is not allowed", func(s *scene) { s.Set(saastest.File, []any{"quay.io/else/"}, "imagePatterns") }, "SAAS_IMAGE"},
+		{"the image is not allowed", func(s *scene) { s.Set(saastest.File, []any{"quay.io/else/"}, "imagePatterns") },
+			"SAAS_IMAGE"},
 		{"a secret is not allowed", func(s *scene) {
-			s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "PASSWORD", "secret": map[string]any{"path": "sre/root", "field": "x"}}}
+			s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "PASSWORD",
+				"secret": map[string]any{"path": "sre/root", "field": "x"}}}
 		}, "does not allow the path sre/root"},
 		{"it is disabled beside another target", func(s *scene) {
 			s.Target(saastest.File, 0, 0)["disable"] = true
@@ -117,7 +125,8 @@ func TestObjectsAreKept(t *testing.T) {
 			}
 			sha := s.forge.heads[shopURL]["main"]
 			isKnown := sha != "" && !s.forge.away // which commit failed
-			if failed := strings.HasPrefix(s.records()["shop-stage "+sha[:min(7, len(sha))]], `{"success": false`); c.want != "" && failed != isKnown {
+			if failed := strings.HasPrefix(s.records()["shop-stage "+sha[:min(7, len(sha))]],
+				`{"success": false`); c.want != "" && failed != isKnown {
 				t.Errorf("the records are %q", s.records())
 			}
 		})
@@ -130,8 +139,10 @@ func (s *scene) second(parameters map[string]any) {
 		"objects: [{apiVersion: v1, kind: Service, metadata: {name: second}, spec: {selector: {app: x}, ports: [{name: http, port: '${{PORT}}'}]}}]"
 	s.push("/second.yml", text)
 	templates := s.Data[saastest.File]["resourceTemplates"].([]any)
-	s.Set(saastest.File, append(templates, map[string]any{"name": "second", "url": shopURL, "path": "/second.yml", "targets": []any{
-		map[string]any{"namespace": saastest.Ref(saastest.Stage), "ref": "main", "parameters": parameters}}}), "resourceTemplates")
+	s.Set(saastest.File,
+		append(templates, map[string]any{"name": "second", "url": shopURL, "path": "/second.yml", "targets": []any{
+			map[string]any{"namespace": saastest.Ref(saastest.Stage), "ref": "main", "parameters": parameters}}}),
+		"resourceTemplates")
 }
 
 // What a template no longer has is deleted, and a target that must go loses its objects whatever
@@ -141,7 +152,8 @@ func TestDelete(t *testing.T) {
 	s.second(map[string]any{"PORT": 1})
 	var many strings.Builder
 	for i := range 30 {
-		fmt.Fprintf(&many, "- {apiVersion: v1, kind: Service, metadata: {name: many-%d}, spec: {selector: {app: x}, ports: [{name: http, port: 1}]}}\n", i)
+		fmt.Fprintf(&many,
+			"- {apiVersion: v1, kind: Service, metadata: {name: many-%d}, spec: {selector: {app: x}, ports: [{name: http, port: 1}]}}\n", i)
 	}
 	s.push("/openshift/template.yml", shopTemplate+many.String())
 	s.mustRun(t, "shop/stage")
@@ -149,12 +161,15 @@ func TestDelete(t *testing.T) {
 		s.cluster.Edit(t, "prcheck-saas-deploy", path("shop-stage", "Service", name), func(o map[string]any) {
 			o["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(1)}}}
 			if caller != "" {
-				o["metadata"].(map[string]any)["annotations"] = map[string]any{"qontract.integration": Name, "qontract.caller_name": caller}
+				o["metadata"].(map[string]any)["annotations"] = map[string]any{"qontract.integration": Name,
+					"qontract.caller_name": caller}
 			}
 		})
 	}
-	s.push("/second.yml", strings.Replace(s.forge.files[shopURL][s.forge.heads[shopURL]["main"]]["/second.yml"], "name: second", "name: renamed", 1))
-	if writes := s.mustRun(t, "shop/stage"); !slices.Equal(writes, []string{"delete shop-stage/services/second", "patch shop-stage/services/renamed"}) {
+	s.push("/second.yml", strings.Replace(s.forge.files[shopURL][s.forge.heads[shopURL]["main"]]["/second.yml"],
+		"name: second", "name: renamed", 1))
+	if writes := s.mustRun(t, "shop/stage"); !slices.Equal(writes, []string{"delete shop-stage/services/second",
+		"patch shop-stage/services/renamed"}) {
 		t.Errorf("wrote %q", writes)
 	}
 	s.push("/openshift/template.yml", shopTemplate)
@@ -164,7 +179,8 @@ func TestDelete(t *testing.T) {
 	before := s.Clone()
 	s.Target(saastest.File, 0, 0)["delete"] = true
 	s.Target(saastest.File, 1, 0)["delete"] = true
-	if err := s.dryRun(t, "shop/stage", before); err != nil || !s.says("delete", "many-3") || s.says("TOO_MANY") || s.says("SAAS_CHANNEL") {
+	if err := s.dryRun(t, "shop/stage", before); err != nil || !s.says("delete", "many-3") || s.says("TOO_MANY") ||
+		s.says("SAAS_CHANNEL") {
 		t.Errorf("the merge request: %v, %q", err, s.said)
 	}
 	s.mustRun(t, "shop/stage")
@@ -203,7 +219,8 @@ func TestUnknownIsNoFailure(t *testing.T) {
 	s.mustRun(t, "shop/stage")
 	before := maps.Clone(s.bucket.objects)
 	s.registry = silent{}
-	if _, err := s.run(t, "shop/stage"); !s.fails(err) || !s.says("error SAAS_UNKNOWN", "nobody answers") || !maps.Equal(before, s.bucket.objects) {
+	if _, err := s.run(t, "shop/stage"); !s.fails(err) || !s.says("error SAAS_UNKNOWN", "nobody answers") ||
+		!maps.Equal(before, s.bucket.objects) {
 		t.Errorf("got %v, %q, %q", err, s.said, s.bucket.objects)
 	}
 }
@@ -226,11 +243,17 @@ func TestTakeOver(t *testing.T) {
 		says        string // "" is success
 		keeps       bool   // the Service stays as it is
 	}{
-		{name: "nobody says so", integration: "openshift-saas-deploy", version: "0.1.0", own: func(*integration.Environment) {}, says: "OWNED_BY_OTHER", keeps: true},
-		{name: "the settings say so", integration: "openshift-saas-deploy", version: "0.1.0", own: func(e *integration.Environment) { e.Settings.TakeOverFrom = "openshift-saas-deploy" }},
-		{name: "another version", integration: Name, version: "0.1.0", own: func(*integration.Environment) {}, says: "NOT_ADOPTED", keeps: true},
-		{name: "take-over of another version", integration: Name, version: "0.1.0", own: func(e *integration.Environment) { e.Approve.TakeOver = true }},
-		{name: "another saas file", integration: Name, own: func(*integration.Environment) {}, says: "OWNED_BY_OTHER", keeps: true},
+		{name: "nobody says so", integration: "openshift-saas-deploy", version: "0.1.0",
+			own: func(*integration.Environment) {}, says: "OWNED_BY_OTHER", keeps: true},
+		{name: "the settings say so", integration: "openshift-saas-deploy", version: "0.1.0",
+			own: func(e *integration.Environment) { e.Settings.TakeOverFrom = "openshift-saas-deploy" }},
+		{name: "another version", integration: Name, version: "0.1.0", own: func(*integration.Environment) {},
+			says: "NOT_ADOPTED", keeps: true},
+		{name: "take-over of another version", integration: Name, version: "0.1.0", own: func(e *integration.Environment) {
+			e.Approve.TakeOver = true
+		}},
+		{name: "another saas file", integration: Name, own: func(*integration.Environment) {}, says: "OWNED_BY_OTHER",
+			keeps: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene(t)
@@ -258,7 +281,8 @@ func TestTakeOver(t *testing.T) {
 			}
 			o := s.cluster.Object(path("shop-stage", "Service", "shop"))
 			notes := o["metadata"].(map[string]any)["annotations"].(map[string]any)
-			if taken := notes["qontract.integration"] == Name && notes["qontract.integration_version"] == nil && notes["qontract.caller_name"] == "shop"; taken == c.keeps || s.fails(err) != c.keeps {
+			if taken := notes["qontract.integration"] == Name && notes["qontract.integration_version"] == nil &&
+				notes["qontract.caller_name"] == "shop"; taken == c.keeps || s.fails(err) != c.keeps {
 				t.Errorf("the annotations are %v; %v, %q", notes, err, s.said)
 			}
 			if n := len(s.bucket.objects); strings.HasPrefix(c.name, "take-over") && n > 0 {

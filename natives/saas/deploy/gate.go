@@ -31,7 +31,8 @@ func (s *side) ask(ctx context.Context) {
 				c.closed = fmt.Sprintf("the promotion gate of %s is closed: %s", t.Label(), v.Reason)
 			}
 			f := plan.Finding{Code: CodeGate, Severity: plan.SeverityError, Place: t.place("/ref"),
-				Message: fmt.Sprintf("%s: the promotion gate is closed, so nothing of %s is deployed: %s", t.Label(), c.Key(), v.Reason)}
+				Message: fmt.Sprintf("%s: the promotion gate is closed, so nothing of %s is deployed: %s", t.Label(), c.Key(),
+					v.Reason)}
 			if !v.Opens.IsZero() {
 				f.Message += "; it opens at " + v.Opens.UTC().Format("2006-01-02 15:04 UTC")
 			}

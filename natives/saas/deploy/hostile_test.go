@@ -59,7 +59,8 @@ func TestRunsAtOnce(t *testing.T) {
 func TestTemplateBombs(t *testing.T) {
 	anchors := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
 	for i := range 12 {
-		anchors += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 10), ", "))
+		anchors += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 10),
+			", "))
 	}
 	const head = "apiVersion: template.openshift.io/v1\nkind: Template\nobjects:\n"
 	object := func(i int) string {
@@ -72,13 +73,15 @@ func TestTemplateBombs(t *testing.T) {
 	uses := strings.Repeat("${B}", 4000)
 	for name, text := range map[string]string{
 		"names for other parts": head + object(1) + anchors,
-		"depth":                 head + "- {apiVersion: v1, kind: Service, metadata: {name: a}, spec: " + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + "}\n",
-		"many objects":          many,
-		"bytes":                 head + object(1) + "# " + strings.Repeat("x", 9<<20) + "\n",
-		"parameters":            head + "- {apiVersion: v1, kind: Service, metadata: {name: a, annotations: {x: '" + strings.Repeat("${A}", 4000) + "'}}}\nparameters: [{name: A, value: '" + uses + "'}, {name: B, value: x}]\n",
-		"no text":               "\x00\x01\xff",
-		"no template":           "[]",
-		"a circle":              "&a [*a]\n",
+		"depth": head + "- {apiVersion: v1, kind: Service, metadata: {name: a}, spec: " +
+			strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + "}\n",
+		"many objects": many,
+		"bytes":        head + object(1) + "# " + strings.Repeat("x", 9<<20) + "\n",
+		"parameters": head + "- {apiVersion: v1, kind: Service, metadata: {name: a, annotations: {x: '" +
+			strings.Repeat("${A}", 4000) + "'}}}\nparameters: [{name: A, value: '" + uses + "'}, {name: B, value: x}]\n",
+		"no text":     "\x00\x01\xff",
+		"no template": "[]",
+		"a circle":    "&a [*a]\n",
 	} {
 		s := newScene(t)
 		s.mustRun(t, "shop/stage")
@@ -107,7 +110,8 @@ func TestTemplateBombs(t *testing.T) {
 // Names of objects, kinds and places that are meant to lead elsewhere lead nowhere: no request leaves
 // the namespace of the target, and nothing that is shown has control characters.
 func TestHostileNames(t *testing.T) {
-	for _, name := range []string{"../../../kube-system/secrets/token", "..", "a/b", "a%2fb", "a?dryRun=All", "a#b", "\x1b[2Jgone", "A_B", strings.Repeat("n", 5000), "a\nb", "https://evil.example.com", "ü"} {
+	for _, name := range []string{"../../../kube-system/secrets/token", "..", "a/b", "a%2fb", "a?dryRun=All", "a#b",
+		"\x1b[2Jgone", "A_B", strings.Repeat("n", 5000), "a\nb", "https://evil.example.com", "ü"} {
 		for _, text := range []string{
 			"- {apiVersion: v1, kind: Service, metadata: {name: %s}}\n",
 			"- {apiVersion: v1, kind: %s, metadata: {name: x}}\n",
@@ -116,14 +120,17 @@ func TestHostileNames(t *testing.T) {
 		} {
 			s := newScene(t)
 			s.Set(saastest.File, []any{"Service", name}, "managedResourceTypes")
-			s.push("/openshift/template.yml", "apiVersion: template.openshift.io/v1\nkind: Template\nobjects:\n"+fmt.Sprintf(text, fmt.Sprintf("%q", name)))
+			s.push("/openshift/template.yml", "apiVersion: template.openshift.io/v1\nkind: Template\nobjects:\n"+
+				fmt.Sprintf(text, fmt.Sprintf("%q", name)))
 			_, err := s.run(t, "shop/stage")
 			if !s.fails(err) && name != "A_B" {
 				t.Errorf("%.40q in %q: nothing is told", name, text)
 			}
 			for _, r := range s.cluster.Requests() {
-				isOurs := strings.HasPrefix(r.Path, "/api/v1/namespaces/shop-stage") || strings.HasPrefix(r.Path, "/apis/apps/v1/namespaces/shop-stage/") ||
-					strings.Trim(r.Path, "/") == "api" || strings.Trim(r.Path, "/") == "apis" || strings.Count(r.Path, "/") <= 3 && r.Verb != "create"
+				isOurs := strings.HasPrefix(r.Path, "/api/v1/namespaces/shop-stage") ||
+					strings.HasPrefix(r.Path, "/apis/apps/v1/namespaces/shop-stage/") ||
+					strings.Trim(r.Path, "/") == "api" || strings.Trim(r.Path, "/") == "apis" ||
+					strings.Count(r.Path, "/") <= 3 && r.Verb != "create"
 				if !isOurs || r.Verb == "create" && r.Path != "/api/v1/namespaces/shop-stage/services" {
 					t.Errorf("%.40q in %q: the request %s", name, text, r)
 				}
@@ -140,7 +147,8 @@ func TestHostileNames(t *testing.T) {
 // Documents of the state and records that are damaged, or of a newer version, are never taken for
 // what they are not: a gate stays closed, and no object goes.
 func TestDamagedDocuments(t *testing.T) {
-	for _, damage := range []string{"", "{", "null", `{"version": 999}`, "\x00\xff", `[]`, `{"version":1,"things":{"x":5}}`} {
+	for _, damage := range []string{"", "{", "null", `{"version": 999}`, "\x00\xff", `[]`,
+		`{"version":1,"things":{"x":5}}`} {
 		s := newScene(t)
 		s.forge.heads[shopURL]["main"] = old // which production follows
 		s.mustRun(t, "shop/stage")

@@ -108,7 +108,9 @@ func (m mutant) run(t *testing.T, s *scene) error {
 	for _, c := range r.head.cells {
 		for _, of := range c.targets {
 			if m.empty && of.err != nil {
-				of.err, of.out = nil, render.Output{Objects: []manifests.Object{{"apiVersion": "v1", "kind": "Service", "metadata": object{"name": "other"}, "spec": object{"ports": []any{object{"port": 1}}}}}, Masked: [][]string{nil}}
+				of.err, of.out = nil,
+					render.Output{Objects: []manifests.Object{{"apiVersion": "v1", "kind": "Service",
+						"metadata": object{"name": "other"}, "spec": object{"ports": []any{object{"port": 1}}}}}, Masked: [][]string{nil}}
 			}
 		}
 	}
@@ -153,7 +155,8 @@ func play(t *testing.T, seed uint64, m mutant) (broken []string) {
 			}
 		}
 		for key, text := range s.bucket.objects {
-			if strings.HasPrefix(key, promotion.Root) && records[key] != text && strings.HasPrefix(text, `{"success": true`) && !maps.Equal(now, services) {
+			if strings.HasPrefix(key, promotion.Root) && records[key] != text && strings.HasPrefix(text, `{"success": true`) &&
+				!maps.Equal(now, services) {
 				fail("a record of success, and there is %v, want %v", now, services)
 			}
 		}
@@ -187,7 +190,8 @@ func faults(random *rand.Rand) func(*http.Request) *kubetest.Fault {
 		case random.IntN(3) == 0:
 			return &kubetest.Fault{Lost: true}
 		case random.IntN(6) == 0:
-			return &kubetest.Fault{Status: http.StatusForbidden, Body: `{"kind": "Status", "message": "no", "reason": "Forbidden"}`}
+			return &kubetest.Fault{Status: http.StatusForbidden,
+				Body: `{"kind": "Status", "message": "no", "reason": "Forbidden"}`}
 		}
 		return nil
 	}
@@ -198,9 +202,11 @@ func templateOf(services map[string]string) string {
 	var out strings.Builder
 	out.WriteString("apiVersion: template.openshift.io/v1\nkind: Template\nobjects:\n")
 	for _, name := range slices.Sorted(maps.Keys(services)) {
-		fmt.Fprintf(&out, "- {apiVersion: v1, kind: Service, metadata: {name: %s}, spec: {selector: {app: shop}, ports: [{name: http, port: %s}]}}\n", name, services[name])
+		fmt.Fprintf(&out,
+			"- {apiVersion: v1, kind: Service, metadata: {name: %s}, spec: {selector: {app: shop}, ports: [{name: http, port: %s}]}}\n", name, services[name])
 	}
-	fmt.Fprintf(&out, "- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: web}\n  spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: quay.io/acme/x:1}]}}}\n")
+	fmt.Fprintf(&out,
+		"- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: web}\n  spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: quay.io/acme/x:1}]}}}\n")
 	return out.String()
 }
 

@@ -151,7 +151,8 @@ func (s *side) part(c *cell, at string, findings *[]plan.Finding) native.Part {
 		p.Skip = fmt.Sprintf("the cluster %q disables %s", cluster.Name, s.run.env.Integration)
 	case cluster.Problem != "":
 		p.Skip = fmt.Sprintf("the cluster %q %s, so nothing is done there", cluster.Name, cluster.Problem)
-		*findings = append(*findings, plan.Finding{Code: CodeCluster, Severity: plan.SeverityError, Place: plan.Place{File: cluster.Path}, Message: p.Skip})
+		*findings = append(*findings, plan.Finding{Code: CodeCluster, Severity: plan.SeverityError,
+			Place: plan.Place{File: cluster.Path}, Message: p.Skip})
 	case s.run.services.Repositories == nil:
 		p.Skip = "this program reads no repositories"
 	}
@@ -202,7 +203,8 @@ func (r *run) isSingle() bool { return r.env.Shard != "" }
 func (c *cell) items(t *target, claim reconcile.Claim, always bool) []reconcile.Item {
 	if t.err != nil {
 		it := reconcile.Item{Key: reconcile.Key("target " + t.Label()), Place: t.Place, Body: body{Target: t.Label()}}
-		it.Mistake = reconcile.Mistake{Code: CodeUnknown, Message: "it is not rendered, and its objects stay as they are: " + t.err.Error()}
+		it.Mistake = reconcile.Mistake{Code: CodeUnknown, Message: "it is not rendered, and its objects stay as they are: " +
+			t.err.Error()}
 		if m := (*render.TargetMistake)(nil); errors.As(t.err, &m) {
 			it.Mistake.Code, it.Place = m.Code, t.place(m.Pointer)
 		} else if t.Broken == "" {

@@ -30,14 +30,17 @@ func (plainForge) Log(context.Context, services.Repository, string, int) ([]stri
 	return nil, errors.New("nobody asks for the log")
 }
 
-func (plainForge) Files(_ context.Context, of services.Repository, commit, path string, deep bool) (map[string][]byte, error) {
+func (plainForge) Files(_ context.Context, of services.Repository, commit, path string,
+	deep bool) (map[string][]byte, error) {
 	text := "apiVersion: template.openshift.io/v1\nkind: Template\nparameters:\n"
 	var values []string
-	for _, name := range []string{"A", "B", "C", "REPLICAS", "LOG_LEVEL", "ENVIRONMENT", "CHANNEL", "SECRET", "TOKEN", "IMAGE_TAG", "NAME", "IMAGE"} {
+	for _, name := range []string{"A", "B", "C", "REPLICAS", "LOG_LEVEL", "ENVIRONMENT", "CHANNEL", "SECRET", "TOKEN",
+		"IMAGE_TAG", "NAME", "IMAGE"} {
 		text += "- {name: " + name + "}\n"
 		values = append(values, name+": \"${"+name+"}\"")
 	}
-	text += "objects:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: config}\n  data: {" + strings.Join(values, ", ") + "}\n"
+	text += "objects:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: config}\n  data: {" +
+		strings.Join(values, ", ") + "}\n"
 	text += fmt.Sprintf("- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: app, annotations: {from: %q}}\n  spec: {template: {spec: {containers: [{name: app, image: \"quay.io/acme/app:${IMAGE_TAG}\"}]}}}\n",
 		fmt.Sprint(of.URL, of.User, of.Password, commit, path, deep))
 	text += "- apiVersion: v1\n  kind: Service\n  metadata: {name: app}\n  spec: {ports: [{port: 80}]}\n"
@@ -72,7 +75,8 @@ func (plainBucket) Keys(_ context.Context, prefix string) ([]string, error) {
 // wholeWorld returns a world with everything that a cell may read.
 func wholeWorld() *saastest.World {
 	w := saastest.Large(3, 12)
-	w.Data["/integrations/saas-deploy.yml"] = object{"$schema": "/app-sre/integration-1.yml", "name": Name, "description": "x", "pr_check": object{"cmd": Name}}
+	w.Data["/integrations/saas-deploy.yml"] = object{"$schema": "/app-sre/integration-1.yml", "name": Name,
+		"description": "x", "pr_check": object{"cmd": Name}}
 	schemas := map[string]bool{}
 	for _, f := range w.Data {
 		schemas[f["$schema"].(string)] = true
@@ -80,9 +84,11 @@ func wholeWorld() *saastest.World {
 	schemas["/app-sre/slo-document-1.yml"] = true
 	schemas["/app-sre/saas-file-target-1.yml"] = true
 	w.Data["/integrations/saas-deploy.yml"]["schemas"] = slices.Sorted(maps.Keys(schemas))
-	w.Data["/services/slo.yml"] = object{"$schema": "/app-sre/slo-document-1.yml", "name": "slo", "app": saastest.Ref("/services/app-000/app.yml"),
+	w.Data["/services/slo.yml"] = object{"$schema": "/app-sre/slo-document-1.yml", "name": "slo",
+		"app":        saastest.Ref("/services/app-000/app.yml"),
 		"namespaces": []any{object{"namespace": saastest.Ref("/services/app-000/namespaces/app-000-production.yml")}},
-		"slos": []any{object{"name": "availability", "SLIType": "availability", "SLOTarget": 0.95, "SLOTargetUnit": "percent_0_1",
+		"slos": []any{object{"name": "availability", "SLIType": "availability", "SLOTarget": 0.95,
+			"SLOTargetUnit": "percent_0_1",
 			"SLOParameters": object{"window": "28d"}, "expr": "x"}}}
 	for i := range 3 {
 		app := fmt.Sprintf("app-%03d", i)
@@ -92,7 +98,8 @@ func wholeWorld() *saastest.World {
 		again := w.Clone().Target(file, 0, 1)
 		again["name"], again["disable"] = "second", true
 		w.Target(file, 0, 1)["slos"] = []any{saastest.Ref("/services/slo.yml")}
-		w.Set(file, append(w.Data[file]["resourceTemplates"].([]any)[0].(object)["targets"].([]any), again), "resourceTemplates", 0, "targets")
+		w.Set(file, append(w.Data[file]["resourceTemplates"].([]any)[0].(object)["targets"].([]any), again),
+			"resourceTemplates", 0, "targets")
 	}
 	return w
 }

@@ -18,7 +18,8 @@ import (
 )
 
 // servingCert is the annotation by which a Service gets a Secret with a certificate.
-var servingCert = []string{"service.beta.openshift.io/serving-cert-secret-name", "service.alpha.openshift.io/serving-cert-secret-name"}
+var servingCert = []string{"service.beta.openshift.io/serving-cert-secret-name",
+	"service.alpha.openshift.io/serving-cert-secret-name"}
 
 // checkPlanned holds processes that use a Secret or a ConfigMap which is neither made nor there, or
 // lacks a key: they could not start. It is for saas files that say validatePlannedData.
@@ -33,7 +34,9 @@ func (v *view) checkPlanned(ctx context.Context, reader integration.ClusterReade
 			out.Unread[key] = errSecretUse
 			continue
 		}
-		for _, of := range slices.SortedFunc(keys(uses), func(a, b used) int { return strings.Compare(a.kind+a.name, b.kind+b.name) }) {
+		for _, of := range slices.SortedFunc(keys(uses), func(a, b used) int {
+			return strings.Compare(a.kind+a.name, b.kind+b.name)
+		}) {
 			if err := v.lacks(ctx, reader, of, uses[of]); err != nil {
 				out.Unread[key] = err
 				break
@@ -43,7 +46,8 @@ func (v *view) checkPlanned(ctx context.Context, reader integration.ClusterReade
 }
 
 // errSecretUse says that nobody looks for what a process uses.
-var errSecretUse = reconcile.Config(errors.New("validatePlannedData: a secret decides which Secret, ConfigMap or key it uses: name them without secrets"))
+var errSecretUse = reconcile.Config(errors.New("validatePlannedData: a secret decides which Secret, ConfigMap or key " +
+	"it uses: name them without secrets"))
 
 // isSecret reports whether the values of secrets decide what a process uses: what is looked for before
 // the merge of a change would tell them.
@@ -51,12 +55,15 @@ func (v *view) isSecret(b body, uses map[used][]string) bool {
 	if v.run.writes || len(b.Masked) == 0 {
 		return false
 	}
-	if plain, _ := blank(map[string]any(b.Object), "", b.Masked).(map[string]any); !maps.EqualFunc(uses, usesOf(plain), slices.Equal[[]string]) {
+	if plain, _ := blank(map[string]any(b.Object), "", b.Masked).(map[string]any); !maps.EqualFunc(uses, usesOf(plain),
+		slices.Equal[[]string]) {
 		return true
 	}
 	for of := range uses {
 		made := v.bodies[objectKey(v.at, integration.Kind{Name: of.kind}, of.name)]
-		if slices.ContainsFunc([]string{"/data", "/stringData", "/binaryData"}, func(at string) bool { return slices.Contains(made.Masked, at) }) {
+		if slices.ContainsFunc([]string{"/data", "/stringData", "/binaryData"}, func(at string) bool {
+			return slices.Contains(made.Masked, at)
+		}) {
 			return true // a secret is a key
 		}
 	}
@@ -97,7 +104,8 @@ func (v *view) lacks(ctx context.Context, reader integration.ClusterReader, of u
 			return nil
 		}
 		plural := map[string]string{"Secret": "secrets", "ConfigMap": "configmaps"}[of.kind]
-		raw, err := reader.Get(ctx, integration.ObjectRef{Resource: integration.Resource{Version: "v1", Plural: plural}, Namespace: v.namespace, Name: of.name})
+		raw, err := reader.Get(ctx, integration.ObjectRef{Resource: integration.Resource{Version: "v1", Plural: plural},
+			Namespace: v.namespace, Name: of.name})
 		switch {
 		case errors.Is(err, integration.ErrNotThere):
 			return reconcile.Config(fmt.Errorf("%s is neither there nor made", what))

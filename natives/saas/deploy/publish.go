@@ -15,11 +15,13 @@ import (
 // because a service did not answer proves nothing: a record of it would begin the soak time anew.
 func (r *run) publish(ctx context.Context, act integration.Actors, failure error) error {
 	isWhole := r.isSingle() && r.env.Static == (plan.Fraction{})
-	if !isWhole || len(r.head.cells) != 1 || r.head.cells[0].closed != "" || ctx.Err() != nil || errors.Is(failure, integration.ErrNothingDone) {
+	if !isWhole || len(r.head.cells) != 1 || r.head.cells[0].closed != "" || ctx.Err() != nil ||
+		errors.Is(failure, integration.ErrNothingDone) {
 		return nil
 	}
 	if failure == nil && r.hasFailed() && r.failures == r.unknown {
-		_, _ = fmt.Fprintln(r.env.Log, "no record of a promotion is written: it is not known what the run deployed") // the log is for people
+		// the log is for people
+		_, _ = fmt.Fprintln(r.env.Log, "no record of a promotion is written: it is not known what the run deployed")
 		return nil
 	}
 	c := r.head.cells[0]

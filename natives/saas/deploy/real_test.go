@@ -51,7 +51,8 @@ spec:
 func addWidgets(t *testing.T, r *kubetest.Real) {
 	t.Helper()
 	const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com?fieldManager=admin"
-	if code, raw := r.Send(t, "admin", http.MethodPatch, path, "application/apply-patch+yaml", widgets); code != http.StatusCreated {
+	if code, raw := r.Send(t, "admin", http.MethodPatch, path, "application/apply-patch+yaml",
+		widgets); code != http.StatusCreated {
 		t.Fatalf("%d %s", code, raw)
 	}
 	for range 200 {
@@ -82,9 +83,12 @@ func TestRealSaas(t *testing.T) {
 		return kubetest.Ready
 	})
 	s.push("/openshift/template.yml", realTemplate)
-	s.Set(saastest.File, []any{"Deployment", "Service", "ConfigMap", "Secret", "Job.batch", "Widget.example.com", "Route"}, "managedResourceTypes")
-	s.Set(saastest.File, []any{map[string]any{"resource": "Secret", "resourceNames": []any{"shop"}}}, "managedResourceNames")
-	s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "PASSWORD", "secret": map[string]any{"path": "app/shop/password", "field": "x"}}}
+	s.Set(saastest.File, []any{"Deployment", "Service", "ConfigMap", "Secret", "Job.batch", "Widget.example.com", "Route"},
+		"managedResourceTypes")
+	s.Set(saastest.File, []any{map[string]any{"resource": "Secret", "resourceNames": []any{"shop"}}},
+		"managedResourceNames")
+	s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "PASSWORD",
+		"secret": map[string]any{"path": "app/shop/password", "field": "x"}}}
 	count := func(plural string) int {
 		code, raw := r.Send(t, "admin", http.MethodGet, plural, "", "")
 		if code != http.StatusOK {
@@ -92,8 +96,10 @@ func TestRealSaas(t *testing.T) {
 		}
 		return strings.Count(string(raw), `"qontract.caller_name":"shop"`)
 	}
-	lists := []string{"/apis/apps/v1/namespaces/shop-stage/deployments", "/api/v1/namespaces/shop-stage/services", "/api/v1/namespaces/shop-stage/configmaps",
-		"/api/v1/namespaces/shop-stage/secrets", "/apis/batch/v1/namespaces/shop-stage/jobs", "/apis/example.com/v1/namespaces/shop-stage/widgets"}
+	lists := []string{"/apis/apps/v1/namespaces/shop-stage/deployments", "/api/v1/namespaces/shop-stage/services",
+		"/api/v1/namespaces/shop-stage/configmaps",
+		"/api/v1/namespaces/shop-stage/secrets", "/apis/batch/v1/namespaces/shop-stage/jobs",
+		"/apis/example.com/v1/namespaces/shop-stage/widgets"}
 	for _, step := range []struct {
 		name string
 		do   func()
@@ -132,7 +138,9 @@ func TestRealSaas(t *testing.T) {
 			t.Errorf("%s: the secret is shown", step.name)
 		}
 	}
-	records := slices.DeleteFunc(slices.Collect(maps.Keys(s.bucket.objects)), func(key string) bool { return !strings.HasPrefix(key, promotion.Root) })
+	records := slices.DeleteFunc(slices.Collect(maps.Keys(s.bucket.objects)), func(key string) bool {
+		return !strings.HasPrefix(key, promotion.Root)
+	})
 	if len(records) != 2 {
 		t.Errorf("the records of two commits are %q", records)
 	}

@@ -99,11 +99,13 @@ func (s *side) commit(t *target) (string, error) {
 	heads, err := s.run.heads.ask(s.key(t), func() (map[string]string, error) { return nil, errNotAsked })
 	switch {
 	case errors.Is(err, services.ErrNotThere):
-		return "", &render.TargetMistake{Code: saas.CodeRef, Message: fmt.Sprintf("there is no repository %.200s, or it needs credentials", t.Template.URL)}
+		return "", &render.TargetMistake{Code: saas.CodeRef,
+			Message: fmt.Sprintf("there is no repository %.200s, or it needs credentials", t.Template.URL)}
 	case err != nil:
 		return "", fmt.Errorf("asking %.200s for the commit of %.100q: %w", t.Template.URL, t.Ref, err)
 	case !saas.IsCommit(heads[t.Ref]):
-		return "", &render.TargetMistake{Code: saas.CodeRef, Pointer: "/ref", Message: fmt.Sprintf("the repository %.200s has no branch %.100q", t.Template.URL, t.Ref)}
+		return "", &render.TargetMistake{Code: saas.CodeRef, Pointer: "/ref",
+			Message: fmt.Sprintf("the repository %.200s has no branch %.100q", t.Template.URL, t.Ref)}
 	}
 	return heads[t.Ref], nil
 }
@@ -185,7 +187,8 @@ func (s *side) allowed(t *target, ref integration.SecretRef) error {
 	case saas.AllowedSecret(nil, t.Target, ref.Path):
 		return integration.ErrUntrusted
 	}
-	return &render.TargetMistake{Code: saas.CodeSecret, Message: fmt.Sprintf("allowedSecretParameterPaths does not allow the path %.200s", ref.Path)}
+	return &render.TargetMistake{Code: saas.CodeSecret,
+		Message: fmt.Sprintf("allowedSecretParameterPaths does not allow the path %.200s", ref.Path)}
 }
 
 // secret reads a secret.

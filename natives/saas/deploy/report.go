@@ -18,14 +18,16 @@ import (
 // note reports what people should know, and writes it into the log.
 func (r *run) note(code plan.FindingCode, at plan.Place, message string) {
 	_, _ = fmt.Fprintln(r.env.Log, sanitize.Line(message)) // the log is for people
-	r.env.Report(integration.Remark{Finding: plan.Finding{Code: code, Severity: plan.SeverityNote, Place: plan.Place{File: at.File, Pointer: at.Pointer}, Message: message}})
+	r.env.Report(integration.Remark{Finding: plan.Finding{Code: code, Severity: plan.SeverityNote,
+		Place: plan.Place{File: at.File, Pointer: at.Pointer}, Message: message}})
 }
 
 // tellForeign says that an object belongs to another integration, so that it stays as it is. It is
 // an error of a run, which does not deploy what it should.
 func (r *run) tellForeign(v *view, key reconcile.Key, of string) {
 	f := plan.Finding{Code: reconcile.CodeOwnedByOther, Severity: plan.SeverityWarning, Place: v.place,
-		Message: fmt.Sprintf("%s belongs to the integration %.100q, so it stays as it is: let the settings say take_over_from, or remove one of both", key, of)}
+		Message: fmt.Sprintf("%s belongs to the integration %.100q, so it stays as it is: let the settings say "+
+			"take_over_from, or remove one of both", key, of)}
 	if r.writes {
 		f.Severity = plan.SeverityError
 	}
@@ -86,7 +88,8 @@ func (r *run) reportOpaque(c *cell, t *target) {
 	if r.base != nil && r.base.err == nil && !c.isAltered { // the change does nothing to it
 		what = plan.UnlookedDrift
 	}
-	r.env.Report(integration.Remark{Shard: c.Key(), Unlooked: &plan.Unlooked{Part: c.Key() + " at " + t.at(), What: what, Code: string(CodeOpaque), Why: message}})
+	r.env.Report(integration.Remark{Shard: c.Key(), Unlooked: &plan.Unlooked{Part: c.Key() + " at " + t.at(), What: what,
+		Code: string(CodeOpaque), Why: message}})
 }
 
 // linkOf returns where the refs of both sides of a target can be compared, "" if it is the same ref. Branches
@@ -111,14 +114,16 @@ func (r *run) reportObjects(was, now *target) {
 	}
 	if was.err != nil || now.err != nil {
 		if now.err == nil {
-			r.note(CodePartly, now.Place, fmt.Sprintf("%s: what the change alters is not known, because base cannot be rendered: %v", now.Label(), was.err))
+			r.note(CodePartly, now.Place,
+				fmt.Sprintf("%s: what the change alters is not known, because base cannot be rendered: %v", now.Label(), was.err))
 		}
 		return
 	}
 	changes := render.Compare(was.out, now.out)
 	for i, c := range changes {
 		if i == maxTold {
-			r.note(CodeChange, now.Place, fmt.Sprintf("%s: the change alters %d more objects", now.Label(), len(changes)-maxTold))
+			r.note(CodeChange, now.Place, fmt.Sprintf("%s: the change alters %d more objects", now.Label(),
+				len(changes)-maxTold))
 			return
 		}
 		r.note(CodeChange, now.Place, fmt.Sprintf("%s: the change %s", now.Label(), describeChange(c)))

@@ -106,7 +106,8 @@ func (f *forge) Log(context.Context, services.Repository, string, int) ([]string
 	return nil, errors.New("nobody asks for the log")
 }
 
-func (f *forge) Files(_ context.Context, of services.Repository, commit, path string, deep bool) (map[string][]byte, error) {
+func (f *forge) Files(_ context.Context, of services.Repository, commit, path string,
+	deep bool) (map[string][]byte, error) {
 	if err := f.note(of, "files %s %.7s %s", of.URL, commit, path); err != nil {
 		return nil, err
 	}
@@ -197,10 +198,12 @@ func newScene(t testing.TB) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scene{World: saastest.New(), cluster: kubetest.New(t), state: remembered, bucket: &bucket{objects: map[string]string{}}, now: time.Date(2026, 11, 23, 3, 0, 0, 0, time.UTC)}
+	s := &scene{World: saastest.New(), cluster: kubetest.New(t), state: remembered,
+		bucket: &bucket{objects: map[string]string{}}, now: time.Date(2026, 11, 23, 3, 0, 0, 0, time.UTC)}
 	s.cluster.Working = true
 	s.forge = &forge{heads: map[string]map[string]string{shopURL: {"main": next}},
-		files: map[string]map[string]map[string]string{shopURL: {old: {"/openshift/template.yml": shopTemplate}, next: {"/openshift/template.yml": shopTemplate}}}}
+		files: map[string]map[string]map[string]string{shopURL: {old: {"/openshift/template.yml": shopTemplate},
+			next: {"/openshift/template.yml": shopTemplate}}}}
 	for _, n := range []string{"shop-stage", "shop-production"} {
 		s.cluster.Edit(t, "kubectl", "/api/v1/namespaces/"+n, func(map[string]any) {})
 	}
@@ -234,7 +237,8 @@ func (s *scene) env(t testing.TB, shard string, base *saastest.World) integratio
 	s.said = nil
 	s.log.Reset()
 	env := integration.Environment{
-		Integration: Name, Settings: settingsOf(t, s.own), Query: s.Query(t), Shard: shard, State: state.ReadOnly(s.state), Log: &s.log, Workers: 4,
+		Integration: Name, Settings: settingsOf(t, s.own), Query: s.Query(t), Shard: shard, State: state.ReadOnly(s.state),
+		Log: &s.log, Workers: 4,
 		Now:    func() time.Time { return s.now },
 		Secret: func(_ context.Context, ref integration.SecretRef) (string, error) { return "value-of-" + ref.Path, nil },
 		Bucket: func(context.Context, string) (integration.BucketReader, error) { return s.bucket, nil },

@@ -94,10 +94,13 @@ func TestObjectsWithSecretsAreComparedByName(t *testing.T) {
 			if err := s.dryRun(t, "shop/stage", base); s.fails(err) {
 				t.Fatal(err, s.said)
 			}
-			if tells := s.says("update", "Deployment.apps/shop"); tells != (c.want != "") || s.says("unlooked drift") != (c.want == "text") { // both sides have another commit
+			// both sides have another commit
+			if tells := s.says("update", "Deployment.apps/shop"); tells != (c.want != "") ||
+				s.says("unlooked drift") != (c.want == "text") {
 				t.Errorf("got %q", s.said)
 			}
-			if s.says("value-of") || strings.Contains(s.log.String(), "value-of") || strings.Contains(s.log.String(), "PLACEHOLDER") {
+			if s.says("value-of") || strings.Contains(s.log.String(), "value-of") ||
+				strings.Contains(s.log.String(), "PLACEHOLDER") {
 				t.Errorf("a value is told: %q\n%s", s.said, s.log.String())
 			}
 		})
@@ -134,11 +137,13 @@ func TestObjectsOfBefore(t *testing.T) {
 		delete(annotations, manifests.SecretsAnnotation)
 	})
 	base := s.Clone()
-	if err := s.dryRun(t, "shop/stage", base); s.fails(err) || !s.says("unlooked drift shop/stage", "which secrets it has") || s.says("update") {
+	if err := s.dryRun(t, "shop/stage",
+		base); s.fails(err) || !s.says("unlooked drift shop/stage", "which secrets it has") || s.says("update") {
 		t.Errorf("nothing changed: got %v, %q", err, s.said)
 	}
 	setVersion(s.World, 2)
-	if err := s.dryRun(t, "shop/stage", base); s.fails(err) || !s.says("unlooked drift shop/stage") || !s.says("update", "Deployment.apps/shop", "data") {
+	if err := s.dryRun(t, "shop/stage", base); s.fails(err) || !s.says("unlooked drift shop/stage") ||
+		!s.says("update", "Deployment.apps/shop", "data") {
 		t.Errorf("another version: got %v, %q", err, s.said)
 	}
 	s.World = base
@@ -153,7 +158,8 @@ func TestObjectsOfBefore(t *testing.T) {
 // A template does not say which secrets its object has.
 func TestTemplateNamesNoSecrets(t *testing.T) {
 	s := newScene(t)
-	s.push("/openshift/template.yml", strings.Replace(shopTemplate, "  metadata: {name: shop}\n  spec:\n    replicas", "  metadata: {name: shop, annotations: {prcheck/secrets: mine}}\n  spec:\n    replicas", 1))
+	s.push("/openshift/template.yml", strings.Replace(shopTemplate, "  metadata: {name: shop}\n  spec:\n    replicas",
+		"  metadata: {name: shop, annotations: {prcheck/secrets: mine}}\n  spec:\n    replicas", 1))
 	s.mustRun(t, "shop/stage")
 	if notes := annotationsOf(t, s); notes[manifests.SecretsAnnotation] != nil {
 		t.Errorf("got %v", notes)
@@ -186,7 +192,8 @@ func TestValuesThatAreThereAreNotTold(t *testing.T) {
 				if err := s.dryRun(t, "shop/stage", base); s.fails(err) {
 					t.Fatal(err, s.said)
 				}
-				if said := fmt.Sprint(s.said, s.log.String()); strings.Contains(said, "value-of") || strings.Contains(said, "PLACEHOLDER") || strings.Contains(said, "update c-1/shop-stage/Deployment") != isNamed {
+				if said := fmt.Sprint(s.said, s.log.String()); strings.Contains(said, "value-of") ||
+					strings.Contains(said, "PLACEHOLDER") || strings.Contains(said, "update c-1/shop-stage/Deployment") != isNamed {
 					t.Error(said)
 				}
 			})
@@ -202,7 +209,8 @@ func TestOpaqueTarget(t *testing.T) {
 	base := s.Clone()
 	template := s.Data[saastest.File]["resourceTemplates"].([]any)[0].(map[string]any)
 	template["provider"] = "helm"
-	s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "PASSWORD", "secret": map[string]any{"path": "app/shop/db", "field": "password"}}}
+	s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "PASSWORD",
+		"secret": map[string]any{"path": "app/shop/db", "field": "password"}}}
 	s.helm = func(_ context.Context, _ map[string][]byte, values map[string]any, _, _ string) ([]byte, error) {
 		if text := fmt.Sprint(values["PASSWORD"]); len(text) < 12 {
 			return nil, errors.New("the password is too short")
@@ -211,10 +219,12 @@ func TestOpaqueTarget(t *testing.T) {
 	}
 	template["path"] = "/chart"
 	s.push("/chart", "name: shop")
-	if err := s.dryRun(t, "shop/stage", base); s.fails(err) || !s.says("unlooked all shop/stage", "without the values of its secrets") || s.says("delete") {
+	if err := s.dryRun(t, "shop/stage",
+		base); s.fails(err) || !s.says("unlooked all shop/stage", "without the values of its secrets") || s.says("delete") {
 		t.Errorf("got %v\n%s\n%s", err, strings.Join(s.said, "\n"), s.log.String())
 	}
-	if err := s.dryRun(t, "shop/stage", s.Clone()); s.fails(err) || !s.says("unlooked drift shop/stage") || s.says("unlooked all") {
+	if err := s.dryRun(t, "shop/stage", s.Clone()); s.fails(err) || !s.says("unlooked drift shop/stage") ||
+		s.says("unlooked all") {
 		t.Errorf("a change of something else: got %v, %q", err, s.said)
 	}
 }
@@ -250,7 +260,8 @@ func TestTextsOfHeadTryNoValue(t *testing.T) {
 // A text of head that is written as the name of a secret is no secret: it is neither taken for the manifest that
 // was applied, nor compared with the value that is there.
 func TestTextsThatLookLikeNames(t *testing.T) {
-	twice := strings.Replace(shopTemplate, `{name: GREETING, value: "${PASSWORD}"}`, `{name: GREETING, value: "${PASSWORD}"}, {name: AGAIN, value: "(${PASSWORD}"}`, 1)
+	twice := strings.Replace(shopTemplate, `{name: GREETING, value: "${PASSWORD}"}`,
+		`{name: GREETING, value: "${PASSWORD}"}, {name: AGAIN, value: "(${PASSWORD}"}`, 1)
 	const name = `(secret \"app/shop/db\" \"password\" \"1\")`
 	for _, head := range []string{
 		strings.Replace(twice, `{name: GREETING, value: "${PASSWORD}"}`, `{name: GREETING, value: "`+name+`"}`, 1),
@@ -267,7 +278,8 @@ func TestTextsThatLookLikeNames(t *testing.T) {
 		if err := s.dryRun(t, "shop/stage", base); s.fails(err) {
 			t.Fatal(err, s.said)
 		}
-		if said := fmt.Sprint(s.said, s.log.String()); strings.Contains(said, "value-of") || !s.says("SAAS_CHANGE", "/value: ***") || !s.says("update", "Deployment") {
+		if said := fmt.Sprint(s.said, s.log.String()); strings.Contains(said, "value-of") ||
+			!s.says("SAAS_CHANGE", "/value: ***") || !s.says("update", "Deployment") {
 			t.Error(said)
 		}
 	}
@@ -275,8 +287,10 @@ func TestTextsThatLookLikeNames(t *testing.T) {
 
 // A place in a list beside that of a secret is told without its value: somebody may have moved the items.
 func TestPlacesBesideSecrets(t *testing.T) {
-	b := body{Object: map[string]any{"spec": map[string]any{"args": []any{"a", "b"}, "replicas": 1}, "x": []any{map[string]any{"image": "i"}}}, Masked: []string{"/spec/args/0", "/x/0/args/1"}}
-	for path, want := range map[string]string{"/spec/args/1": hidden, "/spec/args/0": hidden, "/spec/args": hidden, "/spec/replicas": "old", "/x/0/image": "old", "/x/1/image": hidden} {
+	b := body{Object: map[string]any{"spec": map[string]any{"args": []any{"a", "b"}, "replicas": 1},
+		"x": []any{map[string]any{"image": "i"}}}, Masked: []string{"/spec/args/0", "/x/0/args/1"}}
+	for path, want := range map[string]string{"/spec/args/1": hidden, "/spec/args/0": hidden, "/spec/args": hidden,
+		"/spec/replicas": "old", "/x/0/image": "old", "/x/1/image": hidden} {
 		if got := b.masked(reconcile.Change{Path: path, Old: "old", New: "new"}, false); got.Old != want {
 			t.Errorf("%s: got %+v, want %s", path, got, want)
 		}

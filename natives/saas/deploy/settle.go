@@ -15,7 +15,8 @@ import (
 )
 
 // settle waits until what was written works, and returns the errors of what does not.
-func (r *run) settle(ctx context.Context, env integration.Environment, p native.Part, done []reconcile.Step) map[reconcile.Key]error {
+func (r *run) settle(ctx context.Context, env integration.Environment, p native.Part,
+	done []reconcile.Step) map[reconcile.Key]error {
 	v, err := r.view(p)
 	if err != nil {
 		return nil
@@ -153,7 +154,8 @@ func (v *view) read(ctx context.Context, reader integration.ClusterReader, key r
 }
 
 // listPods returns the ReplicaSets and pods of the namespace.
-func (v *view) listPods(ctx context.Context, reader integration.ClusterReader) (sets, all []json.RawMessage, err error) {
+func (v *view) listPods(ctx context.Context,
+	reader integration.ClusterReader) (sets, all []json.RawMessage, err error) {
 	if sets, err = reader.List(ctx, replicaSets, v.namespace, ""); err != nil {
 		return nil, nil, err
 	}

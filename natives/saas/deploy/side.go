@@ -87,7 +87,8 @@ var errNotRendered = errors.New("nobody has rendered it")
 
 // open reads both sides, and renders their targets.
 func (d deployer) open(ctx context.Context, env integration.Environment, act *integration.Actors) *run {
-	r := &run{services: d.services, env: env, store: env.State, views: map[string]*view{}, before: map[reconcile.Key]body{}}
+	r := &run{services: d.services, env: env, store: env.State, views: map[string]*view{},
+		before: map[reconcile.Key]body{}}
 	if act != nil {
 		r.writes, r.store = true, act.State
 	}

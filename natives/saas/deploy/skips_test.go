@@ -29,7 +29,8 @@ var skips = flag.Int("skips", 60, "how many random changes the law over skips pl
 // and where, what it keeps, what holds it, what it records.
 func work(t *testing.T, w *saastest.World) map[string]string {
 	t.Helper()
-	env := integration.Environment{Integration: Name, Settings: settingsOf(t, "records: s3://records\nhosts: [github.com]"), Query: w.Query(t), Log: io.Discard, Workers: 1,
+	env := integration.Environment{Integration: Name,
+		Settings: settingsOf(t, "records: s3://records\nhosts: [github.com]"), Query: w.Query(t), Log: io.Discard, Workers: 1,
 		Now: func() time.Time { return time.Date(2026, 11, 23, 3, 0, 0, 0, time.UTC) },
 		Secret: func(_ context.Context, ref integration.SecretRef) (string, error) {
 			return fmt.Sprint("value of ", ref), nil
@@ -47,13 +48,15 @@ func work(t *testing.T, w *saastest.World) map[string]string {
 		v := r.views[p.Shard+" "+p.At]
 		// The order of entries says nothing, and a list without entries says the same as none.
 		slices.SortStableFunc(p.Items, func(a, b reconcile.Item) int { // two targets may make one object, which is a mistake
-			return cmp.Or(strings.Compare(string(a.Key), string(b.Key)), strings.Compare(a.Body.(body).Target, b.Body.(body).Target))
+			return cmp.Or(strings.Compare(string(a.Key), string(b.Key)),
+				strings.Compare(a.Body.(body).Target, b.Body.(body).Target))
 		})
 		names := v.file.ManagedNames
 		if len(names) == 0 {
 			names = nil
 		}
-		all[p.Shard] = append(all[p.Shard], p, v.kept, slices.Sorted(slices.Values(v.file.ManagedTypes)), names, v.isCleared, v.namespace)
+		all[p.Shard] = append(all[p.Shard], p, v.kept, slices.Sorted(slices.Values(v.file.ManagedTypes)), names, v.isCleared,
+			v.namespace)
 	}
 	out := map[string]string{}
 	for _, c := range r.head.cells {
@@ -104,7 +107,8 @@ func planned(t *testing.T, base, head *saastest.World) (map[string]bool, bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := planner.Input{BaseRef: "base", HeadRef: "head", Settings: rules, Natives: []integration.DryRunner{New(Services{})}}
+	in := planner.Input{BaseRef: "base", HeadRef: "head", Settings: rules,
+		Natives: []integration.DryRunner{New(Services{})}}
 	if in.Base, err = bundle.Parse(base.Bundle(t), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +180,8 @@ func TestSkipsAreRight(t *testing.T) {
 				skipped++
 			default:
 				was, now := difference(c.before[key], c.after[key])
-				t.Errorf("seed %d: the plan skips %s (it runs %v) after %s\nbefore %s\nafter  %s", seed, key, slices.Sorted(maps.Keys(keys)), c.said, was, now)
+				t.Errorf("seed %d: the plan skips %s (it runs %v) after %s\nbefore %s\nafter  %s", seed, key,
+					slices.Sorted(maps.Keys(keys)), c.said, was, now)
 			}
 		}
 	}
@@ -189,7 +194,8 @@ func TestSkipsWithoutField(t *testing.T) {
 	whole := wholeWorld()
 	for field, change := range map[string]func(w *saastest.World){
 		"kept": func(w *saastest.World) {
-			w.Set(file, w.Data[file]["resourceTemplates"].([]any)[0].(object)["targets"].([]any)[:2], "resourceTemplates", 0, "targets")
+			w.Set(file, w.Data[file]["resourceTemplates"].([]any)[0].(object)["targets"].([]any)[:2], "resourceTemplates", 0,
+				"targets")
 		},
 		"hash|content": func(w *saastest.World) { w.Target(file, 1, 0)["parameters"] = object{"A": "x"} },
 		"component": func(w *saastest.World) {
@@ -207,7 +213,8 @@ func TestSkipsWithoutField(t *testing.T) {
 		},
 		"channels": func(w *saastest.World) {
 			for i := range 2 {
-				w.Target(file, i, 0)["promotion"] = object{"publish": []any{"app-000-0-stage", "app-000-1-stage", "app-001-0-stage", "app-001-1-stage", "app-002-0-stage", "app-002-1-stage"}}
+				w.Target(file, i, 0)["promotion"] = object{"publish": []any{"app-000-0-stage", "app-000-1-stage", "app-001-0-stage",
+					"app-001-1-stage", "app-002-0-stage", "app-002-1-stage"}}
 			}
 		},
 	} {

@@ -57,7 +57,8 @@ func findingStates(findings []plan.Finding) []findingState {
 		out = append(out, findingState{f.Code, f.Severity, f.File, f.Message})
 	}
 	slices.SortFunc(out, func(a, b findingState) int {
-		return cmp.Or(strings.Compare(a.File, b.File), strings.Compare(string(a.Code), string(b.Code)), strings.Compare(a.Message, b.Message))
+		return cmp.Or(strings.Compare(a.File, b.File), strings.Compare(string(a.Code), string(b.Code)),
+			strings.Compare(a.Message, b.Message))
 	})
 	return out
 }

@@ -16,11 +16,13 @@ const stageNamespace = "/api/v1/namespaces/shop-stage"
 func TestNamespaceThatIsNotThereYet(t *testing.T) {
 	s := newScene(t)
 	s.cluster.Remove(stageNamespace)
-	if err := s.dryRun(t, "shop/stage", s.Clone()); s.fails(err) || !s.says("note SAAS_PARTLY", "c-1/shop-stage is not there yet; a run waits for it") {
+	if err := s.dryRun(t, "shop/stage", s.Clone()); s.fails(err) ||
+		!s.says("note SAAS_PARTLY", "c-1/shop-stage is not there yet; a run waits for it") {
 		t.Errorf("a dry run: got %v, %s", err, strings.Join(s.said, "\n"))
 	}
 	s.own = strings.Replace(s.own, "wait: 2s", "wait: 100ms", 1)
-	if writes, err := s.run(t, "shop/stage"); err == nil || len(writes) > 0 || !strings.Contains(err.Error(), "the namespace c-1/shop-stage is still not there after 100ms") {
+	if writes, err := s.run(t, "shop/stage"); err == nil || len(writes) > 0 ||
+		!strings.Contains(err.Error(), "the namespace c-1/shop-stage is still not there after 100ms") {
 		t.Errorf("without the namespace: got %v, %v, %s", writes, err, strings.Join(s.said, "\n"))
 	}
 	s.own = strings.Replace(s.own, "wait: 100ms", "wait: 10s", 1)
@@ -33,7 +35,8 @@ func TestNamespaceThatIsNotThereYet(t *testing.T) {
 		}
 		return nil
 	})
-	if writes := s.mustRun(t, "shop/stage"); len(writes) != 2 || looks != 2 || !strings.Contains(s.log.String(), "waiting for the namespace c-1/shop-stage") {
+	if writes := s.mustRun(t, "shop/stage"); len(writes) != 2 || looks != 2 ||
+		!strings.Contains(s.log.String(), "waiting for the namespace c-1/shop-stage") {
 		t.Errorf("got %v after %d looks", writes, looks)
 	}
 	s.cluster.Fail(nil)
@@ -53,7 +56,9 @@ func TestWithoutComparison(t *testing.T) {
 	if err := s.dryRun(t, "shop/stage", nil); s.fails(err) || s.says("update ") {
 		t.Errorf("a dry run: got %v, %s", err, strings.Join(s.said, "\n"))
 	}
-	if writes, _ := s.run(t, ""); slices.ContainsFunc(writes, func(w string) bool { return strings.Contains(w, "shop-stage") }) {
+	if writes, _ := s.run(t, ""); slices.ContainsFunc(writes, func(w string) bool {
+		return strings.Contains(w, "shop-stage")
+	}) {
 		t.Errorf("a run of all cells wrote %v", writes)
 	}
 }
@@ -105,8 +110,10 @@ func TestPlannedData(t *testing.T) {
 		{"no key", usingTemplate, `the Secret login, which it uses, has no key "password"`, func() {
 			s.cluster.Edit(t, "kubectl", secret, func(o map[string]any) { o["data"] = map[string]any{"other": "c2VjcmV0"} })
 		}},
-		{"no key of what is made", strings.Replace(usingTemplate, "{level: info}", "{}", 1), `the ConfigMap config, which it uses, has no key "level"`, func() {}},
-		{"no certificate", strings.Replace(usingTemplate, "serving-cert-secret-name: cert", "other: cert", 1), "the Secret cert, which it uses, is neither there nor made", func() {}},
+		{"no key of what is made", strings.Replace(usingTemplate, "{level: info}", "{}", 1),
+			`the ConfigMap config, which it uses, has no key "level"`, func() {}},
+		{"no certificate", strings.Replace(usingTemplate, "serving-cert-secret-name: cert", "other: cert", 1),
+			"the Secret cert, which it uses, is neither there nor made", func() {}},
 	} {
 		c.change()
 		s.push("/openshift/template.yml", c.template)
@@ -115,7 +122,8 @@ func TestPlannedData(t *testing.T) {
 			if kind == "wet" {
 				_, err = s.run(t, "shop/stage")
 			}
-			if !s.fails(err) || !s.says("error", c.want) || s.says("c2VjcmV0") || slices.Contains(s.cluster.Paths(), path("shop-stage", "Deployment", "shop")) {
+			if !s.fails(err) || !s.says("error", c.want) || s.says("c2VjcmV0") ||
+				slices.Contains(s.cluster.Paths(), path("shop-stage", "Deployment", "shop")) {
 				t.Errorf("%s, %s: got %v, %s", c.name, kind, err, strings.Join(s.said, "\n"))
 			}
 		}
@@ -136,16 +144,19 @@ func TestPlannedData(t *testing.T) {
 func TestJobLogs(t *testing.T) {
 	s := newScene(t)
 	s.Set(saastest.File, []any{"Job"}, "managedResourceTypes")
-	s.push("/openshift/template.yml", "apiVersion: template.openshift.io/v1\nkind: Template\nobjects:\n- {apiVersion: batch/v1, kind: Job, metadata: {name: migrate}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: quay.io/acme/x:1}]}}}}\n")
+	s.push("/openshift/template.yml",
+		"apiVersion: template.openshift.io/v1\nkind: Template\nobjects:\n- {apiVersion: batch/v1, kind: Job, metadata: {name: migrate}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: quay.io/acme/x:1}]}}}}\n")
 	s.cluster.Edit(t, "job", path("shop-stage", "Pod", "migrate-1"), func(o map[string]any) {
 		o["metadata"].(map[string]any)["labels"] = map[string]any{"job-name": "migrate"}
 		o["spec"] = map[string]any{"containers": []any{map[string]any{"name": "c", "image": "quay.io/acme/x:1"}}}
 	})
 	s.cluster.Logs = map[string]string{path("shop-stage", "Pod", "migrate-1"): "one\n\x1b[31mtwo\n"}
 	finish := func(r *http.Request) *kubetest.Fault {
-		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/jobs/migrate") && s.cluster.Object(r.URL.Path) != nil {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/jobs/migrate") &&
+			s.cluster.Object(r.URL.Path) != nil {
 			s.cluster.Edit(t, "job", r.URL.Path, func(o map[string]any) {
-				o["status"] = map[string]any{"succeeded": 1, "conditions": []any{map[string]any{"type": "Complete", "status": "True"}}}
+				o["status"] = map[string]any{"succeeded": 1,
+					"conditions": []any{map[string]any{"type": "Complete", "status": "True"}}}
 			})
 		}
 		return nil
@@ -158,7 +169,8 @@ func TestJobLogs(t *testing.T) {
 	s.Set(saastest.File, true, "publishJobLogs")
 	s.cluster.Remove("/apis/batch/v1/namespaces/shop-stage/jobs/migrate")
 	s.mustRun(t, "shop/stage")
-	if log := s.log.String(); !strings.Contains(log, "c-1/shop-stage/migrate-1 c: one\n") || !strings.Contains(log, "two\n") || strings.Contains(log, "\x1b") {
+	if log := s.log.String(); !strings.Contains(log, "c-1/shop-stage/migrate-1 c: one\n") ||
+		!strings.Contains(log, "two\n") || strings.Contains(log, "\x1b") {
 		t.Errorf("got %q", log)
 	}
 }
@@ -178,7 +190,8 @@ func TestObjectsOutsideOfNamespaces(t *testing.T) {
 	if err := s.dryRun(t, "shop/stage", nil); s.fails(err) || !s.says("ClusterRole.rbac.authorization.k8s.io/shop", told) {
 		t.Errorf("a dry run: got %v, %s", err, strings.Join(s.said, "\n"))
 	}
-	if writes := s.mustRun(t, "shop/stage"); len(writes) > 0 || !s.says(told) || s.cluster.Object("/apis/rbac.authorization.k8s.io/v1/clusterroles/shop") == nil {
+	if writes := s.mustRun(t, "shop/stage"); len(writes) > 0 || !s.says(told) ||
+		s.cluster.Object("/apis/rbac.authorization.k8s.io/v1/clusterroles/shop") == nil {
 		t.Errorf("a run: got %v, %s", writes, strings.Join(s.said, "\n"))
 	}
 }
@@ -187,17 +200,22 @@ func TestObjectsOutsideOfNamespaces(t *testing.T) {
 // whose job is gone.
 func TestJobThatIsGone(t *testing.T) {
 	s := newScene(t)
-	s.Target(saastest.File, 0, 0)["upstream"] = map[string]any{"instance": saastest.Ref(saastest.Jenkins), "name": "shop-build"}
-	s.Data["/jobs.yml"] = map[string]any{"$schema": "/dependencies/jenkins-config-1.yml", "name": "jobs", "type": "jobs", "app": saastest.Ref(saastest.App), "instance": saastest.Ref(saastest.Jenkins),
-		"config": []any{map[string]any{"job": map[string]any{"name": "shop-build", "properties": []any{map[string]any{"github": map[string]any{"url": shopURL}}},
-			"scm": []any{map[string]any{"git": map[string]any{"branches": []any{"main"}}}}}}}}
-	s.Data["/integrations/saas-deploy.yml"] = map[string]any{"$schema": "/app-sre/integration-1.yml", "name": Name, "description": "x", "pr_check": map[string]any{"cmd": Name}}
+	s.Target(saastest.File, 0, 0)["upstream"] = map[string]any{"instance": saastest.Ref(saastest.Jenkins),
+		"name": "shop-build"}
+	s.Data["/jobs.yml"] = map[string]any{"$schema": "/dependencies/jenkins-config-1.yml", "name": "jobs", "type": "jobs",
+		"app": saastest.Ref(saastest.App), "instance": saastest.Ref(saastest.Jenkins),
+		"config": []any{map[string]any{"job": map[string]any{"name": "shop-build",
+			"properties": []any{map[string]any{"github": map[string]any{"url": shopURL}}},
+			"scm":        []any{map[string]any{"git": map[string]any{"branches": []any{"main"}}}}}}}}
+	s.Data["/integrations/saas-deploy.yml"] = map[string]any{"$schema": "/app-sre/integration-1.yml", "name": Name,
+		"description": "x", "pr_check": map[string]any{"cmd": Name}}
 	before := s.Clone()
 	s.Set("/jobs.yml", "shop-other", "config", 0, "job", "name")
 	if keys, isWhole := planned(t, before, s.World); isWhole || len(keys) != 1 || !keys[Validation] {
 		t.Errorf("the plan runs %v (all: %v)", keys, isWhole)
 	}
-	if err := s.dryRun(t, Validation, before); !s.fails(err) || !s.says("error SAAS_UPSTREAM", "/upstream/name", "shop-build", "shop-other of ci") {
+	if err := s.dryRun(t, Validation, before); !s.fails(err) || !s.says("error SAAS_UPSTREAM", "/upstream/name",
+		"shop-build", "shop-other of ci") {
 		t.Errorf("got %v, %s", err, strings.Join(s.said, "\n"))
 	}
 	if err := s.dryRun(t, Validation, s.Clone()); s.fails(err) {

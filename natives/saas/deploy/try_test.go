@@ -59,7 +59,8 @@ func TestServerDryRunOfSecrets(t *testing.T) {
 		}
 	}
 	base := saastest.New()
-	s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "PASSWORD", "secret": map[string]any{"path": "app/shop/db", "field": "password"}}}
+	s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "PASSWORD",
+		"secret": map[string]any{"path": "app/shop/db", "field": "password"}}}
 	if err := s.dryRun(t, "shop/stage", base); s.fails(err) {
 		t.Fatalf("%v\n%s", err, strings.Join(s.said, "\n"))
 	}
@@ -89,7 +90,8 @@ func TestSecretInImageOfBase(t *testing.T) {
 	s := newScene(t)
 	asked := &notingRegistry{}
 	s.registry = asked
-	s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "IMAGE_TAG", "secret": map[string]any{"path": "app/shop/tag", "field": "tag"}}}
+	s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "IMAGE_TAG",
+		"secret": map[string]any{"path": "app/shop/tag", "field": "tag"}}}
 	base := s.Clone()
 	s.Target(saastest.File, 0, 0)["parameters"] = map[string]any{"REPLICAS": 4}
 	_ = s.dryRun(t, "shop/stage", base)
@@ -137,11 +139,14 @@ func TestClusterAdmin(t *testing.T) {
 // Before the merge of a change the cluster is not asked for a Secret that a secret names.
 func TestPlannedSecretOfSecret(t *testing.T) {
 	s := newScene(t)
-	s.push("/openshift/template.yml", strings.Replace(shopTemplate, "          env:", "          envFrom: [{secretRef: {name: \"x-${PASSWORD}\"}}]\n          env:", 1))
+	s.push("/openshift/template.yml", strings.Replace(shopTemplate, "          env:",
+		"          envFrom: [{secretRef: {name: \"x-${PASSWORD}\"}}]\n          env:", 1))
 	base := s.Clone()
 	s.Set(saastest.File, true, "validatePlannedData")
-	s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "PASSWORD", "secret": map[string]any{"path": "app/shop/db", "field": "password"}}}
-	if err := s.dryRun(t, "shop/stage", base); !s.fails(err) || !strings.Contains(strings.Join(s.said, "\n"), "name them without secrets") {
+	s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "PASSWORD",
+		"secret": map[string]any{"path": "app/shop/db", "field": "password"}}}
+	if err := s.dryRun(t, "shop/stage", base); !s.fails(err) || !strings.Contains(strings.Join(s.said, "\n"),
+		"name them without secrets") {
 		t.Errorf("got %v\n%s", err, strings.Join(s.said, "\n"))
 	}
 	for _, r := range s.cluster.Requests() {

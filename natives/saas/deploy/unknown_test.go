@@ -30,7 +30,9 @@ func TestUnknownOfChange(t *testing.T) {
 				e.Bucket = func(context.Context, string) (integration.BucketReader, error) { return nil, errors.New("no route") }
 			}
 		}, func(s *scene) { s.Target(saastest.File, 0, 1)["ref"] = next }},
-		{"the records", production, func(s *scene) { s.bucket.away = true }, func(s *scene) { s.Target(saastest.File, 0, 1)["parameters"] = map[string]any{"REPLICAS": 9} }},
+		{"the records", production, func(s *scene) {
+			s.bucket.away = true
+		}, func(s *scene) { s.Target(saastest.File, 0, 1)["parameters"] = map[string]any{"REPLICAS": 9} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene(t)
@@ -55,10 +57,13 @@ func TestNewCredentials(t *testing.T) {
 		s := newScene(t)
 		s.forge.isPrivate = true
 		before := s.Clone()
-		s.Data["/authentication.yml"] = map[string]any{"$schema": "/app-sre/saas-file-authentication-1.yml", "code": map[string]any{"path": "app/new", "field": "token"}}
+		s.Data["/authentication.yml"] = map[string]any{"$schema": "/app-sre/saas-file-authentication-1.yml",
+			"code": map[string]any{"path": "app/new", "field": "token"}}
 		s.Set(saastest.File, saastest.Ref("/authentication.yml"), "authentication")
 		s.Target(saastest.File, 0, 0)["ref"] = ref
-		if err := s.dryRun(t, "shop/stage", before); !s.fails(err) || !s.says("error SAAS_UNKNOWN", "let the setting logins have a login for github.com") || s.says("there is no repository") {
+		if err := s.dryRun(t, "shop/stage",
+			before); !s.fails(err) || !s.says("error SAAS_UNKNOWN", "let the setting logins have a login for github.com") ||
+			s.says("there is no repository") {
 			t.Errorf("%s: got %v, %s", ref, err, strings.Join(s.said, "\n"))
 		}
 		s.own += "\nlogins: {github.com: {path: ci, field: token}}"

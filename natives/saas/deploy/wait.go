@@ -24,13 +24,15 @@ func (v *view) lacksNamespace(ctx context.Context, reader integration.ClusterRea
 // tellNamespace says in a dry run that a run would wait for the namespace.
 func (v *view) tellNamespace(ctx context.Context, reader integration.ClusterReader) {
 	if !v.run.writes && len(v.bodies) > 0 && v.lacksNamespace(ctx, reader) {
-		v.run.note(CodePartly, v.place, fmt.Sprintf("the namespace %s is not there yet; a run waits for it for %v", v.at, v.run.settings.patience()))
+		v.run.note(CodePartly, v.place, fmt.Sprintf("the namespace %s is not there yet; a run waits for it for %v", v.at,
+			v.run.settings.patience()))
 	}
 }
 
 // prepare waits until the namespace of a part is there, if anything is to be made in it. Namespaces
 // are made by another integration, which may be about to do it.
-func (r *run) prepare(ctx context.Context, _ integration.Environment, act integration.Actors, p native.Part, plan *reconcile.Plan) map[reconcile.Key]error {
+func (r *run) prepare(ctx context.Context, _ integration.Environment, act integration.Actors, p native.Part,
+	plan *reconcile.Plan) map[reconcile.Key]error {
 	v, err := r.view(p)
 	if err != nil {
 		return nil // the steps tell it
@@ -58,7 +60,8 @@ func (r *run) prepare(ctx context.Context, _ integration.Environment, act integr
 		case <-limit.Done():
 			out := map[reconcile.Key]error{}
 			for _, key := range made {
-				out[key] = reconcile.Transient(fmt.Errorf("the namespace %s is still not there after %v", v.at, r.settings.patience()))
+				out[key] = reconcile.Transient(fmt.Errorf("the namespace %s is still not there after %v", v.at,
+					r.settings.patience()))
 			}
 			return out
 		case <-time.After(pause):

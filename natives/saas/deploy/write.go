@@ -23,7 +23,8 @@ type doer struct {
 }
 
 // doer returns what reads and writes the objects of a part.
-func (r *run) doer(ctx context.Context, _ integration.Environment, act integration.Actors, p native.Part) (reconcile.Doer, error) {
+func (r *run) doer(ctx context.Context, _ integration.Environment, act integration.Actors,
+	p native.Part) (reconcile.Doer, error) {
 	v, err := r.view(p)
 	if err != nil {
 		return nil, err
@@ -32,7 +33,8 @@ func (r *run) doer(ctx context.Context, _ integration.Environment, act integrati
 	if err != nil {
 		return nil, err
 	}
-	return doer{v, manifests.Applier{Writer: writer, Options: v.options, Limit: r.settings.patience(), Always: v.isAlways}}, nil
+	return doer{v, manifests.Applier{Writer: writer, Options: v.options, Limit: r.settings.patience(),
+		Always: v.isAlways}}, nil
 }
 
 // errNoKind says that the saas file manages no objects of this kind any more.
@@ -166,7 +168,8 @@ func (c *cleaned) Unwrap() error { return c.error }
 
 // try asks the cluster whether it would make an object as its entry says. An object with secrets is not
 // sent: a dry run does not know their values.
-func (r *run) try(ctx context.Context, env integration.Environment, p native.Part, s reconcile.Step) ([]reconcile.Change, error) {
+func (r *run) try(ctx context.Context, env integration.Environment, p native.Part,
+	s reconcile.Step) ([]reconcile.Change, error) {
 	v, err := r.view(p)
 	if err != nil {
 		return nil, err
@@ -181,7 +184,8 @@ func (r *run) try(ctx context.Context, env integration.Environment, p native.Par
 		l = is.Live
 	}
 	if l != nil && len(v.options.Takes(l)) > 0 {
-		_, _ = fmt.Fprintf(env.Log, "%s cannot be tried: fields of others become ours first\n", s.Key) // the log is for people
+		// the log is for people
+		_, _ = fmt.Fprintf(env.Log, "%s cannot be tried: fields of others become ours first\n", s.Key)
 		return s.Changes, nil
 	}
 	k, name, err := v.object(s.Key)
@@ -192,7 +196,8 @@ func (r *run) try(ctx context.Context, env integration.Environment, p native.Par
 	if err != nil {
 		return nil, err
 	}
-	raw, err := manifests.Applied(k, b.Object, l, v.namespace, v.options, reconcile.Mark{Integration: env.Integration, Caller: p.Caller})
+	raw, err := manifests.Applied(k, b.Object, l, v.namespace, v.options,
+		reconcile.Mark{Integration: env.Integration, Caller: p.Caller})
 	if err != nil {
 		return nil, err
 	}

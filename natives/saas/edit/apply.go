@@ -94,7 +94,8 @@ func (f *File) Apply(c Change) error {
 		return err
 	}
 	if is, err := word(target, "ref"); err == nil && c.Was != "" && is != c.Was && is != c.Ref {
-		return &Refusal{Reason: fmt.Sprintf("the target in line %d has the ref %.40q by now, not %.40q", target.Line, is, c.Was), Moved: true}
+		return &Refusal{Reason: fmt.Sprintf("the target in line %d has the ref %.40q by now, not %.40q", target.Line, is,
+			c.Was), Moved: true}
 	}
 	if err := e.set(target, "ref", c.Ref); err != nil {
 		return err
@@ -206,7 +207,8 @@ func (e *editor) same(was, is *yaml.Node) bool {
 		return is.Kind == yaml.ScalarNode && is.Value == value && is.ShortTag() == "!!str" && is.Anchor == ""
 	}
 	want := slices.Concat(was.Content, e.adds[was])
-	if was.Kind != is.Kind || was.Value != is.Value || was.Anchor != is.Anchor || was.ShortTag() != is.ShortTag() || len(want) != len(is.Content) {
+	if was.Kind != is.Kind || was.Value != is.Value || was.Anchor != is.Anchor || was.ShortTag() != is.ShortTag() ||
+		len(want) != len(is.Content) {
 		return false
 	}
 	for i := range want {

@@ -15,7 +15,8 @@ func TestFileGetsSeveralChanges(t *testing.T) {
 		{Template: "web", Namespace: "/ns/none.yml", Ref: "NEW"},
 		{Template: "web", Name: "all", Was: "OTHER", Ref: "NEW"},
 		{Template: "web", Name: "all", Ref: "1234567890"},
-		{Template: "web", Namespace: "/ns/prod.yml", Was: "NEW", Ref: "NEWER", Notes: []Note{{"stage", "up", "cafe"}, {"other", "up", "beef"}}},
+		{Template: "web", Namespace: "/ns/prod.yml", Was: "NEW", Ref: "NEWER",
+			Notes: []Note{{"stage", "up", "cafe"}, {"other", "up", "beef"}}},
 	} {
 		next, err := Apply(want, c)
 		if got := f.Apply(c); (got != nil) != (err != nil) || got != nil && got.Error() != err.Error() {

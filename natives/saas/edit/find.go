@@ -30,7 +30,8 @@ func (e *editor) find(root *yaml.Node, c Change) (*yaml.Node, error) {
 		return nil, err
 	}
 	if len(found) != 1 {
-		return nil, refuse("%d targets of the template %q deploy to %q with the name %q", len(found), c.Template, c.Namespace, c.Name)
+		return nil, refuse("%d targets of the template %q deploy to %q with the name %q", len(found), c.Template, c.Namespace,
+			c.Name)
 	}
 	return found[0], nil
 }

@@ -29,7 +29,8 @@ func FuzzApply(f *testing.F) {
 			t.Errorf("the second time: got %v\n%q\nfrom %q", err, again, got)
 		}
 		for line := range bytes.Lines(file) { // no line is lost, except for values
-			if trimmed := bytes.TrimRight(line, "\r\n"); !bytes.Contains(got, trimmed) && !bytes.Contains(line, []byte("ref")) && !bytes.Contains(line, []byte("target_config_hash")) && !bytes.ContainsAny(line, "]}") {
+			if trimmed := bytes.TrimRight(line, "\r\n"); !bytes.Contains(got, trimmed) && !bytes.Contains(line, []byte("ref")) &&
+				!bytes.Contains(line, []byte("target_config_hash")) && !bytes.ContainsAny(line, "]}") {
 				t.Errorf("the line %q is lost in %q", line, got)
 			}
 		}
@@ -38,9 +39,11 @@ func FuzzApply(f *testing.F) {
 
 // Files with random damage are refused, or changed in one value alone.
 func TestApplyToDamagedFiles(t *testing.T) {
-	seeds := []string{before, "namespace: {$ref: /ns/prod.yml}\r\nref: OLD\r\npromotion: {subscribe: [c], auto: true} # é\r\n",
+	seeds := []string{before,
+		"namespace: {$ref: /ns/prod.yml}\r\nref: OLD\r\npromotion: {subscribe: [c], auto: true} # é\r\n",
 		"promotion:\n  promotion_data:\n  - channel: stage\n    data:\n    - {parent_saas: up, target_config_hash: abc}\nref: \"OLD\"\nnamespace:\n  $ref: /ns/prod.yml"}
-	pieces := []string{" ", "\n", "\r", "'", "\"", "#", ":", ": ", "- ", "[", "]", "{", "}", "&a ", "*a", "|", ">", "<<", "!!int ", "\\", "é", "\u2028", "\t", ",", "ref: OLD", "---"}
+	pieces := []string{" ", "\n", "\r", "'", "\"", "#", ":", ": ", "- ", "[", "]", "{", "}", "&a ", "*a", "|", ">", "<<",
+		"!!int ", "\\", "é", "\u2028", "\t", ",", "ref: OLD", "---"}
 	changed := 0
 	for seed := range uint64(6000) {
 		r := rand.New(rand.NewPCG(seed, 3))

@@ -163,7 +163,8 @@ func (e *editor) addFlow(in *yaml.Node, isNew bool, notes []Note) error {
 	}
 	var entries []string
 	for _, n := range notes {
-		entries = append(entries, fmt.Sprintf("{channel: %s, data: [{parent_saas: %s, target_config_hash: %s, type: %s}]}", quoted(n.Channel), quoted(n.Saas), quoted(n.Hash), parentType))
+		entries = append(entries, fmt.Sprintf("{channel: %s, data: [{parent_saas: %s, target_config_hash: %s, type: %s}]}",
+			quoted(n.Channel), quoted(n.Saas), quoted(n.Hash), parentType))
 	}
 	text := strings.Join(entries, ", ")
 	if isNew {
@@ -197,7 +198,8 @@ func (e *editor) flowEnd(in *yaml.Node) (int, error) {
 // block style.
 func indentation(node *yaml.Node) int {
 	for i, c := range node.Content {
-		if node.Kind == yaml.MappingNode && i%2 == 1 && c.Kind == yaml.SequenceNode && c.Style&yaml.FlowStyle == 0 && len(c.Content) > 0 {
+		if node.Kind == yaml.MappingNode && i%2 == 1 && c.Kind == yaml.SequenceNode && c.Style&yaml.FlowStyle == 0 &&
+			len(c.Content) > 0 {
 			return max(c.Column-node.Content[i-1].Column, 0)
 		}
 	}
@@ -212,9 +214,11 @@ func indentation(node *yaml.Node) int {
 // entryNode returns an entry as the parser reads it.
 func entryNode(n Note) *yaml.Node {
 	parent := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
-		scalarNode("parent_saas"), scalarNode(n.Saas), scalarNode("target_config_hash"), scalarNode(n.Hash), scalarNode("type"), scalarNode(parentType)}}
+		scalarNode("parent_saas"), scalarNode(n.Saas), scalarNode("target_config_hash"), scalarNode(n.Hash),
+		scalarNode("type"), scalarNode(parentType)}}
 	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
-		scalarNode("channel"), scalarNode(n.Channel), scalarNode("data"), {Kind: yaml.SequenceNode, Content: []*yaml.Node{parent}}}}
+		scalarNode("channel"), scalarNode(n.Channel), scalarNode("data"),
+		{Kind: yaml.SequenceNode, Content: []*yaml.Node{parent}}}}
 }
 
 func scalarNode(value string) *yaml.Node {

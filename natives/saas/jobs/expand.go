@@ -43,7 +43,8 @@ const (
 
 // order is the order of the types in which qontract-reconcile joins definitions, so that a name
 // that stands for another text is defined before it is used.
-var order = []string{"defaults", "global-defaults", "views", "secrets", "base-templates", "global-base-templates", "job-templates", "jobs"}
+var order = []string{"defaults", "global-defaults", "views", "secrets", "base-templates", "global-base-templates",
+	"job-templates", "jobs"}
 
 // Expand returns the jobs that the definitions of one build server make.
 func Expand(configs []Config) Jobs {

@@ -77,7 +77,8 @@ func asNumber(text string) any {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
 		return number(text)
 	}
-	if f, err := strconv.ParseFloat(text, 64); err == nil && strings.Contains(text, ".") && strconv.FormatFloat(f, 'f', -1, 64) == text {
+	if f, err := strconv.ParseFloat(text, 64); err == nil && strings.Contains(text, ".") &&
+		strconv.FormatFloat(f, 'f', -1, 64) == text {
 		return number(text)
 	}
 	return unknown("the number " + text + " is written in another way")
@@ -248,7 +249,8 @@ func (r *yamlReader) object(n *yaml.Node, depth int) any {
 
 // scalar returns the value of a scalar as Python reads it.
 func scalar(n *yaml.Node) any {
-	isPlain := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0
+	isPlain := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|
+		yaml.TaggedStyle) == 0
 	switch n.ShortTag() {
 	case "!!str":
 		switch word := strings.ToLower(n.Value); {

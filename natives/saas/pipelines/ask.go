@@ -76,7 +76,8 @@ var errNoService = errors.New("this program cannot ask it")
 
 // newAsker returns an asker that knows what the cells need.
 func newAsker(of Services, env integration.Environment, s ownSettings, m *saas.Model, cells []saas.Cell) *asker {
-	a := &asker{Services: of, env: env, settings: s, model: m, heads: map[saas.Source]*headsAnswer{}, builds: map[saas.Source]*buildsAnswer{},
+	a := &asker{Services: of, env: env, settings: s, model: m, heads: map[saas.Source]*headsAnswer{},
+		builds: map[saas.Source]*buildsAnswer{},
 		images: map[saas.Source]*imageAnswer{}, values: map[string]*valueAnswer{}}
 	for _, c := range cells {
 		if c.File.Deprecated || c.File.Broken != "" {
@@ -188,7 +189,8 @@ func (a *asker) askHeads(ctx context.Context, at string, of *headsAnswer) (map[s
 }
 
 // askBuilds asks a build server for its jobs.
-func (a *asker) askBuilds(ctx context.Context, from saas.Source, of *buildsAnswer) (map[string][]services.Build, error) {
+func (a *asker) askBuilds(ctx context.Context, from saas.Source,
+	of *buildsAnswer) (map[string][]services.Build, error) {
 	at := from.Address
 	if a.Builds == nil {
 		return nil, fmt.Errorf("%s: %w", at, errNoService)

@@ -29,7 +29,8 @@ func (n native) newScene(a *asker, files []*saas.File, cells []saas.Cell, run ex
 	}
 	whole := newWholeness(a.model)
 	for _, f := range files {
-		file := loop.RunnableFile{Name: f.Name, Named: map[string]bool{}, Environments: map[string]bool{}, Partial: whole.isShared || whole.wrong[f.Path]}
+		file := loop.RunnableFile{Name: f.Name, Named: map[string]bool{}, Environments: map[string]bool{},
+			Partial: whole.isShared || whole.wrong[f.Path]}
 		for _, t := range f.Templates {
 			for _, target := range t.Targets {
 				file.Named[target.UID()] = true
@@ -107,7 +108,8 @@ func (a *asker) mistake(c saas.Cell) string {
 		return ""
 	}
 	if f.Provider.Kind != "tekton" {
-		return fmt.Sprintf("the provider of pipelines %s is %q, which is not known; it may be tekton", f.Provider.Name, f.Provider.Kind)
+		return fmt.Sprintf("the provider of pipelines %s is %q, which is not known; it may be tekton", f.Provider.Name,
+			f.Provider.Kind)
 	}
 	if _, err := executor.Pipeline(f.Provider.Template, f.Name); err != nil {
 		return err.Error()

@@ -62,14 +62,17 @@ func TestConfigCases(t *testing.T) {
 			t.Fatal(err)
 		}
 		signal := decide.ConfigSource{Hash: desired.Values[decide.Config], Content: desired.Config, Ref: content.Ref}.Signal()
-		cell := decide.Cell{Key: "c", Targets: []decide.WatchedTarget{{UID: "t", Key: "t", Label: "t", Signals: []decide.Signal{signal}}}}
+		cell := decide.Cell{Key: "c",
+			Targets: []decide.WatchedTarget{{UID: "t", Key: "t", Label: "t", Signals: []decide.Signal{signal}}}}
 		d := decide.Decide(cell, memory, decide.Policy{}, time.Time{})
 		if is := d.State == decide.Start; is != c.Expected.Trigger {
 			t.Fatalf("%s, want trigger %v", d.State, c.Expected.Trigger)
 		}
-		if parts := strings.Split(c.Expected.StateKey, "/"); len(parts) == 5 { // the input names neither the saas file nor the environment
+		// the input names neither the saas file nor the environment
+		if parts := strings.Split(c.Expected.StateKey, "/"); len(parts) == 5 {
 			of := triggerCase{}
-			of.Input.File, of.Input.Template, of.Input.Cluster, of.Input.Name, of.Input.Env = parts[0], parts[1], content.Namespace.Cluster.Name, content.Namespace.Name, parts[4]
+			of.Input.File, of.Input.Template, of.Input.Cluster, of.Input.Name, of.Input.Env = parts[0], parts[1],
+				content.Namespace.Cluster.Name, content.Namespace.Name, parts[4]
 			if got := of.target().StateKey(saas.SignalConfig); got != c.Expected.StateKey {
 				t.Errorf("state key %s, want %s", got, c.Expected.StateKey)
 			}

@@ -127,7 +127,8 @@ func (s *testScene) runsOf(cell string) []string {
 	file, env, _ := strings.Cut(cell, "/")
 	var out []string
 	for key, raw := range s.objects {
-		if bytes.Contains(raw, []byte(`"qontract.saas_file_name":"`+file+`"`)) && bytes.Contains(raw, []byte(`"qontract.env_name":"`+env+`"`)) {
+		if bytes.Contains(raw, []byte(`"qontract.saas_file_name":"`+file+`"`)) &&
+			bytes.Contains(raw, []byte(`"qontract.env_name":"`+env+`"`)) {
 			out = append(out, key)
 		}
 	}
@@ -281,7 +282,8 @@ func legacy(t *testing.T, s *testScene, withoutNulls bool) int {
 		raw, err := json.Marshal(v)
 		must(t, err)
 		kinds[of] = true
-		s.bucket.objects[of.Folder()+"/"+target.StateKey(of)] = testObject{raw: string(raw), written: s.now.Add(-2 * time.Hour)}
+		s.bucket.objects[of.Folder()+"/"+target.StateKey(of)] = testObject{raw: string(raw),
+			written: s.now.Add(-2 * time.Hour)}
 	}
 	for _, c := range m.Cells() {
 		for _, target := range c.Targets {
@@ -308,7 +310,8 @@ func legacy(t *testing.T, s *testScene, withoutNulls bool) int {
 
 // keepKinds leaves only some of the kinds of objects in the bucket, and returns how many.
 func keepKinds(s *testScene, names []any) int {
-	folders := map[string]saas.Signal{"config": saas.SignalConfig, "commit": saas.SignalCommit, "upstream": saas.SignalUpstream, "image": saas.SignalImages}
+	folders := map[string]saas.Signal{"config": saas.SignalConfig, "commit": saas.SignalCommit,
+		"upstream": saas.SignalUpstream, "image": saas.SignalImages}
 	kept := map[string]bool{}
 	for _, name := range names {
 		kept[folders[name.(string)].Folder()] = true

@@ -53,7 +53,8 @@ func (c testCluster) List(_ context.Context, of integration.Resource, namespace,
 	return out, nil
 }
 
-func (c testCluster) Create(_ context.Context, ref integration.ObjectRef, object json.RawMessage) (json.RawMessage, error) {
+func (c testCluster) Create(_ context.Context, ref integration.ObjectRef,
+	object json.RawMessage) (json.RawMessage, error) {
 	if err := c.did("create"); err != nil {
 		return nil, err
 	}
@@ -105,7 +106,9 @@ func (b *testBucket) Entries(_ context.Context, prefix string) ([]integration.Bu
 
 // record says that a publisher ran a commit.
 func (b *testBucket) record(channel, uid, sha, checkIn string) {
-	b.objects["state/openshift-saas-deploy/promotions_v2/"+channel+"/"+uid+"/"+sha] = testObject{raw: `{"success": true, "target_config_hash": null, "saas_file": "shop", "check_in": "` + checkIn + `", "has_succeeded_once": true}`}
+	b.objects["state/openshift-saas-deploy/promotions_v2/"+channel+"/"+uid+"/"+
+		sha] = testObject{raw: `{"success": true, "target_config_hash": null, "saas_file": "shop", "check_in": "` + checkIn +
+		`", "has_succeeded_once": true}`}
 }
 
 var errDown = errors.New("no answer")

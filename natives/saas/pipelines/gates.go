@@ -64,7 +64,8 @@ func (a *asker) objectives(ctx context.Context, t *saas.Target) []decide.Gate {
 	var out []decide.Gate
 	for _, doc := range t.SLOs {
 		if doc.Broken != "" {
-			out = append(out, decide.Gate{Kind: decide.SLOGate, Unknown: fmt.Sprintf("SLO document %s: %s", doc.Name, doc.Broken)})
+			out = append(out,
+				decide.Gate{Kind: decide.SLOGate, Unknown: fmt.Sprintf("SLO document %s: %s", doc.Name, doc.Broken)})
 			continue
 		}
 		for _, at := range doc.Namespaces {
@@ -82,14 +83,16 @@ func (a *asker) objectives(ctx context.Context, t *saas.Target) []decide.Gate {
 }
 
 // objective asks whether one objective is kept.
-func (a *asker) objective(ctx context.Context, doc *saas.SLODocument, at saas.SLONamespace, slo saas.SLO) (decide.Gate, bool) {
+func (a *asker) objective(ctx context.Context, doc *saas.SLODocument, at saas.SLONamespace,
+	slo saas.SLO) (decide.Gate, bool) {
 	name := fmt.Sprintf("SLO %s of document %s in %s/%s", slo.Name, doc.Name, at.Cluster, at.Namespace)
 	value, err := a.measure(ctx, at, slo.Query())
 	switch {
 	case err != nil:
 		return decide.Gate{Kind: decide.SLOGate, Unknown: name + ": " + err.Error()}, true
 	case value < slo.Target:
-		return decide.Gate{Kind: decide.SLOGate, Closed: fmt.Sprintf("%s is breached: %v is below %v", name, value, slo.Target)}, true
+		return decide.Gate{Kind: decide.SLOGate, Closed: fmt.Sprintf("%s is breached: %v is below %v", name, value,
+			slo.Target)}, true
 	}
 	return decide.Gate{}, false
 }

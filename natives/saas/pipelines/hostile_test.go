@@ -15,7 +15,8 @@ import (
 var everyName = flag.Bool("every-name", false, "try every hostile name at every place, not one of three")
 
 // hostileNames are meant to lead elsewhere, or to change what people see.
-var hostileNames = []string{"../../x", "..", "a/b", "\x1b[2Jgone", "A_B", strings.Repeat("n", 5000), "a\nb", "a:b", "ü", "", "https://evil.example.com", "saas/damaged"}
+var hostileNames = []string{"../../x", "..", "a/b", "\x1b[2Jgone", "A_B", strings.Repeat("n", 5000), "a\nb", "a:b", "ü",
+	"", "https://evil.example.com", "saas/damaged"}
 
 // Names in the data that are meant to lead elsewhere lead nowhere: the loop ends, no run or document
 // has a name that was not made for it, and nothing that is told has control characters.
@@ -63,7 +64,8 @@ func TestHostileNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, e := range entries {
-				if !strings.HasPrefix(e.Key, "saas/v1/") && !strings.HasPrefix(e.Key, "saas-pipelines/") || strings.Contains(e.Key, "..") {
+				if !strings.HasPrefix(e.Key, "saas/v1/") && !strings.HasPrefix(e.Key, "saas-pipelines/") ||
+					strings.Contains(e.Key, "..") {
 					t.Errorf("%s: there is a document %.100q", what, e.Key)
 				}
 			}
@@ -85,7 +87,8 @@ func (s *testScene) holdsNoControls(t *testing.T, what string) {
 
 // Answers of services that are no answers start nothing, and other cells go on.
 func TestHostileAnswers(t *testing.T) {
-	for _, sha := range []string{"main", "../..", strings.Repeat("a", 41), "\x1b[2J", strings.Repeat("A", 40), "0", strings.Repeat("0", 5000)} {
+	for _, sha := range []string{"main", "../..", strings.Repeat("a", 41), "\x1b[2J", strings.Repeat("A", 40), "0",
+		strings.Repeat("0", 5000)} {
 		s := newTestScene(t, saastest.Large(2, 8))
 		publishAll(t, s)
 		s.settle()

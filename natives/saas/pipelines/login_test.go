@@ -35,7 +35,8 @@ func (g *guarded) Digest(_ context.Context, image services.Image) (string, error
 // loginScene returns a scene in which stage of shop waits for an image.
 func loginScene(t *testing.T, opens services.Login) (*testScene, *guarded) {
 	w := saastest.New()
-	w.Set(saastest.File, []any{map[string]any{"org": saastest.Ref(saastest.QuayOrg), "name": "shop"}}, "resourceTemplates", 0, "targets", 0, "images")
+	w.Set(saastest.File, []any{map[string]any{"org": saastest.Ref(saastest.QuayOrg), "name": "shop"}}, "resourceTemplates",
+		0, "targets", 0, "images")
 	s := newTestScene(t, w)
 	return s, &guarded{testScene: s, opens: opens}
 }
@@ -75,7 +76,8 @@ func TestRegistryRefusesLogin(t *testing.T) {
 	all := s.services()
 	all.Registry = registry
 	err := New(all).DryRun(t.Context(), s.env())
-	if err == nil || strings.Contains(err.Error(), "secret-") || !strings.Contains(s.unit("shop/stage").Hold+err.Error(), "quay.io/acme/shop") {
+	if err == nil || strings.Contains(err.Error(), "secret-") || !strings.Contains(s.unit("shop/stage").Hold+err.Error(),
+		"quay.io/acme/shop") {
 		t.Errorf("got %v, %+v", err, s.unit("shop/stage"))
 	}
 }

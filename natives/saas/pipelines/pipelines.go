@@ -114,7 +114,8 @@ func (n native) iterate(ctx context.Context, env integration.Environment, act *i
 func choose(env integration.Environment, m *saas.Model) ([]*saas.File, []saas.Cell, error) {
 	of, id := env.Static.Numbers()
 	isMine := func(f *saas.File) bool {
-		return (env.Shard == "" || f.Name == env.Shard) && (env.Static == (plan.Fraction{}) || sharding.Index(f.Name, of) == id)
+		return (env.Shard == "" || f.Name == env.Shard) &&
+			(env.Static == (plan.Fraction{}) || sharding.Index(f.Name, of) == id)
 	}
 	var files []*saas.File
 	known := map[string]bool{}
@@ -144,18 +145,20 @@ func newExecutor(env integration.Environment, act *integration.Actors, s ownSett
 }
 
 // newLoop returns the iteration.
-func (n native) newLoop(env integration.Environment, act *integration.Actors, s ownSettings, a *asker, at *scene) *loop.Loop {
+func (n native) newLoop(env integration.Environment, act *integration.Actors, s ownSettings, a *asker,
+	at *scene) *loop.Loop {
 	writer := rand.Text()
 	var mu sync.Mutex
 	ids := 0
 	l := &loop.Loop{
 		State: env.State, Now: env.Now, Writer: writer, Workers: env.Workers,
-		Policy: decide.Policy{Max: s.max, Backoff: s.backoff, Again: s.again, Name: ledger.RunName, NewID: func(cell, fp string) string {
-			mu.Lock()
-			defer mu.Unlock()
-			ids++
-			return state.Name(cell, fp, writer, fmt.Sprint(ids))
-		}},
+		Policy: decide.Policy{Max: s.max, Backoff: s.backoff, Again: s.again, Name: ledger.RunName,
+			NewID: func(cell, fp string) string {
+				mu.Lock()
+				defer mu.Unlock()
+				ids++
+				return state.Name(cell, fp, writer, fmt.Sprint(ids))
+			}},
 		Gates: func(ctx context.Context, c loop.RunnableCell) []decide.Gate { return a.gates(ctx, at.cells[c.Key]) },
 		Recorded: func(ctx context.Context, c loop.RunnableCell, it *decide.Intent) *decide.RunPhase {
 			return a.recorded(ctx, at.cells[c.Key], it)
@@ -244,7 +247,8 @@ func (n native) forget(ctx context.Context, env integration.Environment, act *in
 }
 
 // UsesHosts implements [integration.HostUser].
-func (native) UsesHosts(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]integration.HostUse, error) {
+func (native) UsesHosts(ctx context.Context, query integration.QueryFunc,
+	it settings.Integration) ([]integration.HostUse, error) {
 	s, err := readSettings(it.Own)
 	if err != nil {
 		return nil, err

@@ -31,17 +31,20 @@ func TestFirstRuns(t *testing.T) {
 	if u := s.unit("shop/production"); u.State != "held" || !u.Waits || !strings.Contains(u.Hold, "promotion") {
 		t.Errorf("production is %+v, want it to wait for the publisher", u)
 	}
-	if u := s.unit("shop/stage"); u.State != "start" || !u.Started || u.Waits || !slices.Equal(u.Reasons, []string{"config"}) || len(s.created) != 1 {
+	if u := s.unit("shop/stage"); u.State != "start" || !u.Started || u.Waits ||
+		!slices.Equal(u.Reasons, []string{"config"}) || len(s.created) != 1 {
 		t.Errorf("stage is %+v, created %v, want one run", u, s.created)
 	}
 	publish(t, s)
 	s.settle()
 	before := s.state
-	if err := s.run(); err != nil || len(s.created) > 0 || s.unit("shop/stage").State != "same" || s.unit("shop/production").State != "same" {
+	if err := s.run(); err != nil || len(s.created) > 0 || s.unit("shop/stage").State != "same" ||
+		s.unit("shop/production").State != "same" {
 		t.Errorf("then %v, %v, %v in %v", err, s.created, s.units, before)
 	}
 	s.heads["https://github.com/acme/shop main"] = saastest.Shas(2)[1]
-	if err := s.run(); err != nil || len(s.created) != 1 || !slices.Equal(s.unit("shop/stage").Reasons, []string{"commit"}) {
+	if err := s.run(); err != nil || len(s.created) != 1 ||
+		!slices.Equal(s.unit("shop/stage").Reasons, []string{"commit"}) {
 		t.Errorf("after a commit %v, %v, %v", err, s.created, s.units)
 	}
 	if err := s.run(); err != nil || len(s.created) != 0 || s.unit("shop/stage").State != "running" {
@@ -54,7 +57,8 @@ func TestFirstRuns(t *testing.T) {
 }
 
 func TestSourcesThatDoNotAnswer(t *testing.T) {
-	for what, cell := range map[string]string{"heads": "shop/stage", "list pipelineruns": "shop/production", "get pipelines": "shop/stage"} {
+	for what, cell := range map[string]string{"heads": "shop/stage", "list pipelineruns": "shop/production",
+		"get pipelines": "shop/stage"} {
 		t.Run(what, func(t *testing.T) {
 			s := newTestScene(t, saastest.New())
 			publish(t, s)
@@ -195,12 +199,14 @@ func TestObjectives(t *testing.T) {
 	w.Target(saastest.File, 0, 1)["slos"] = []any{saastest.Ref(saastest.SLOs)}
 	s := newTestScene(t, w)
 	publish(t, s)
-	if err := s.run(); err == nil || s.asked["secret"] > 0 || !strings.Contains(s.unit("shop/production").Hold, "do not name the host") {
+	if err := s.run(); err == nil || s.asked["secret"] > 0 || !strings.Contains(s.unit("shop/production").Hold,
+		"do not name the host") {
 		t.Errorf("a host that the settings do not name: %v, %+v", err, s.unit("shop/production"))
 	}
 	s.own = "{records: s3://records, hosts: [prometheus.c-1.example.com]}"
 	s.value = 0.9
-	if err := s.run(); err != nil || s.unit("shop/production").State != "held" || !strings.Contains(s.unit("shop/production").Hold, "0.9 is below 0.95") {
+	if err := s.run(); err != nil || s.unit("shop/production").State != "held" ||
+		!strings.Contains(s.unit("shop/production").Hold, "0.9 is below 0.95") {
 		t.Errorf("a breached objective: %v, %+v", err, s.unit("shop/production"))
 	}
 	s.fail["measure"] = errDown

@@ -16,7 +16,8 @@ import (
 const codeBase = "BASE_UNREADABLE"
 
 // Preview implements [integration.Previewer].
-func (n native) Preview(ctx context.Context, base, head integration.QueryFunc, it settings.Integration) ([]string, error) {
+func (n native) Preview(ctx context.Context, base, head integration.QueryFunc,
+	it settings.Integration) ([]string, error) {
 	s, err := readSettings(it.Own)
 	if err != nil {
 		return nil, err
@@ -61,8 +62,10 @@ func (n native) preview(ctx context.Context, env integration.Environment) error 
 	}
 	base, err := saas.Read(ctx, env.Base, s.Settings)
 	if err != nil {
-		env.Report(finding(codeBase, plan.SeverityWarning, plan.Place{}, "the saas files of base cannot be read, so it is not known what the merge starts: "+err.Error()))
-		env.Report(integration.Remark{Unlooked: &plan.Unlooked{What: plan.UnlookedAll, Entries: len(files), Code: codeBase, Why: "the saas files of base cannot be read"}})
+		env.Report(finding(codeBase, plan.SeverityWarning, plan.Place{},
+			"the saas files of base cannot be read, so it is not known what the merge starts: "+err.Error()))
+		env.Report(integration.Remark{Unlooked: &plan.Unlooked{What: plan.UnlookedAll, Entries: len(files), Code: codeBase,
+			Why: "the saas files of base cannot be read"}})
 		return nil
 	}
 	isMine := func(l saas.PreviewLine) bool {

@@ -83,7 +83,8 @@ func TestDesiredState(t *testing.T) {
 			w.Set(saastest.App, []any{saastest.Sha}, "codeComponents", 0, "hotfixVersions")
 		},
 		"upstream": func(w *saastest.World) {
-			w.Target(saastest.File, 0, 0)["upstream"] = map[string]any{"instance": saastest.Ref(saastest.Jenkins), "name": "build"}
+			w.Target(saastest.File, 0, 0)["upstream"] = map[string]any{"instance": saastest.Ref(saastest.Jenkins),
+				"name": "build"}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

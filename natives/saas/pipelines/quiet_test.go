@@ -34,7 +34,8 @@ func TestQuiet(t *testing.T) {
 		}
 	}
 	// Each saas file has a repository and a namespace with runs; there is one build server.
-	if kinds["heads"] != 12 || kinds["builds"] != 1 || kinds["list"] != 12 || kinds["image"]+kinds["get"]+kinds["measure"]+kinds["create"] != 0 {
+	if kinds["heads"] != 12 || kinds["builds"] != 1 || kinds["list"] != 12 ||
+		kinds["image"]+kinds["get"]+kinds["measure"]+kinds["create"] != 0 {
 		t.Errorf("asked %v", kinds)
 	}
 }
@@ -64,13 +65,16 @@ func TestDamagedDocument(t *testing.T) {
 	s.settle()
 	key := ledger.Key("app-000")
 	for name, raw := range map[string]string{
-		"cut off": `{"version":"saas/v1","gen`, "a fingerprint that is wrong": `{"version":"saas/v1","generation":3,"writer":"w","file":"app-000","targets":{},"gone":{},"cells":{"stage":{"intent":{"id":"i","run":"r","phase":"pending","fingerprint":"0","holds":{"u":{"config":"c"}}}}}}`,
-		"another file": strings.ReplaceAll(string(read(t, s.state, ledger.Key("app-001"))), `"file":"app-001"`, `"file":"app-002"`),
-		"a newer one":  `{"version":"saas/v2"}`,
+		"cut off":                     `{"version":"saas/v1","gen`,
+		"a fingerprint that is wrong": `{"version":"saas/v1","generation":3,"writer":"w","file":"app-000","targets":{},"gone":{},"cells":{"stage":{"intent":{"id":"i","run":"r","phase":"pending","fingerprint":"0","holds":{"u":{"config":"c"}}}}}}`,
+		"another file": strings.ReplaceAll(string(read(t, s.state, ledger.Key("app-001"))), `"file":"app-001"`,
+			`"file":"app-002"`),
+		"a newer one": `{"version":"saas/v2"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			must(t, s.state.Write(t.Context(), key, []byte(raw)))
-			if err := s.run(); err == nil || len(s.created) > 0 || s.unit("app-000/stage").State != "broken" || s.unit("app-001/stage").State != "same" {
+			if err := s.run(); err == nil || len(s.created) > 0 || s.unit("app-000/stage").State != "broken" ||
+				s.unit("app-001/stage").State != "same" {
 				t.Errorf("%v, %v", err, s.units)
 			}
 			if got := string(read(t, s.state, key)); got != raw {

@@ -29,11 +29,15 @@ const (
 const actionStart = "start"
 
 // report reports what became of the cells, and returns the errors.
-func report(env integration.Environment, act *integration.Actors, m *saas.Model, at *scene, out []loop.Outcome, now time.Time) []error {
+func report(env integration.Environment, act *integration.Actors, m *saas.Model, at *scene, out []loop.Outcome,
+	now time.Time) []error {
 	var errs []error
 	for _, f := range m.Files {
-		if f.AsksForSlack && !f.Deprecated && slices.ContainsFunc(at.files, func(l loop.RunnableFile) bool { return l.Name == f.Name }) {
-			env.Report(finding(codeNoSlack, plan.SeverityNote, plan.Place{File: f.Path}, f.Name+" asks for messages on Slack, which are not sent"))
+		if f.AsksForSlack && !f.Deprecated && slices.ContainsFunc(at.files, func(l loop.RunnableFile) bool {
+			return l.Name == f.Name
+		}) {
+			env.Report(finding(codeNoSlack, plan.SeverityNote, plan.Place{File: f.Path},
+				f.Name+" asks for messages on Slack, which are not sent"))
 		}
 	}
 	for _, o := range out {
@@ -87,11 +91,13 @@ func tell(env integration.Environment, act *integration.Actors, o loop.Outcome, 
 	switch {
 	case o.Create && act == nil:
 		env.Report(integration.Remark{
-			Finding: plan.Finding{Severity: plan.SeverityNote, Place: at, Message: "would start " + o.Fingerprint + ": " + because},
-			Effect:  &plan.Effect{Kind: plan.EffectCreate, Subject: o.Cell, Times: 1}, Action: actionStart, Shard: o.File,
+			Finding: plan.Finding{Severity: plan.SeverityNote, Place: at, Message: "would start " + o.Fingerprint + ": " +
+				because},
+			Effect: &plan.Effect{Kind: plan.EffectCreate, Subject: o.Cell, Times: 1}, Action: actionStart, Shard: o.File,
 		})
 	case o.Create:
-		deed := integration.Deed{Shard: o.File, Key: o.Cell, Action: actionStart, Status: string(reconcile.StatusDone), File: at.File, Pointer: at.Pointer}
+		deed := integration.Deed{Shard: o.File, Key: o.Cell, Action: actionStart, Status: string(reconcile.StatusDone),
+			File: at.File, Pointer: at.Pointer}
 		if !o.Started {
 			deed.Status, deed.Error = string(reconcile.StatusFailed), strings.Join(o.Errors, "; ")
 		}
@@ -108,7 +114,8 @@ func tell(env integration.Environment, act *integration.Actors, o loop.Outcome, 
 		say(env, o.Cell+": "+note)
 	}
 	for _, t := range o.Finished {
-		env.Report(finding(codeFinished, plan.SeverityNote, plan.Place{File: t.File, Pointer: t.Pointer}, t.Label+": it was deleted, and is safe to remove from the data"))
+		env.Report(finding(codeFinished, plan.SeverityNote, plan.Place{File: t.File, Pointer: t.Pointer},
+			t.Label+": it was deleted, and is safe to remove from the data"))
 	}
 }
 

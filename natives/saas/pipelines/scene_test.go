@@ -48,8 +48,10 @@ type testScene struct {
 // newTestScene returns a scene over a world, in which all branches are at a commit and all
 // pipelines are there.
 func newTestScene(t testing.TB, w *saastest.World) *testScene {
-	s := &testScene{t: t, query: w.Query(t), now: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC), own: "{records: s3://records}",
-		heads: map[string]string{}, builds: map[string][]services.Build{}, images: map[string]bool{}, value: 1, fail: map[string]error{}, objects: map[string]json.RawMessage{},
+	s := &testScene{t: t, query: w.Query(t), now: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC),
+		own:   "{records: s3://records}",
+		heads: map[string]string{}, builds: map[string][]services.Build{}, images: map[string]bool{}, value: 1,
+		fail: map[string]error{}, objects: map[string]json.RawMessage{},
 		bucket: &testBucket{objects: map[string]testObject{}}, asked: map[string]int{}}
 	dir, err := state.Open(t.TempDir())
 	if err != nil {
@@ -105,7 +107,8 @@ func (s *testScene) Digest(_ context.Context, image services.Image) (string, err
 	return "sha256:0", nil
 }
 
-func (s *testScene) Jobs(_ context.Context, server string, _ services.Login, jobs []string) (map[string][]services.Build, error) {
+func (s *testScene) Jobs(_ context.Context, server string, _ services.Login,
+	jobs []string) (map[string][]services.Build, error) {
 	if err := s.did("builds " + server); err != nil {
 		return nil, err
 	}
@@ -126,12 +129,15 @@ func (s *testScene) Measure(_ context.Context, server string, _ services.Login, 
 
 // env returns the environment of a run.
 func (s *testScene) env() integration.Environment {
-	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+Name+":\n    settings: "+s.own+"\n"))
+	rules, err := settings.Read("prcheck.yaml",
+		[]byte("version: 1\nintegrations:\n  "+Name+":\n    settings: "+s.own+"\n"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return integration.Environment{
-		Integration: Name, Settings: rules.For(Name), Query: s.query, State: state.ReadOnly(s.state), Now: func() time.Time { return s.now }, Log: &s.log, Workers: 4,
+		Integration: Name, Settings: rules.For(Name), Query: s.query, State: state.ReadOnly(s.state), Now: func() time.Time {
+			return s.now
+		}, Log: &s.log, Workers: 4,
 		Commit: "c0ffee",
 		Secret: func(_ context.Context, ref integration.SecretRef) (string, error) {
 			return "secret-" + ref.Path, s.did("secret")
@@ -176,7 +182,8 @@ func (s *testScene) dry() error {
 func (s *testScene) end(status string) {
 	for key, raw := range s.objects {
 		if strings.HasPrefix(key, "pipelineruns/") && !bytes.Contains(raw, []byte(`"conditions"`)) {
-			s.objects[key] = append(bytes.TrimSuffix(raw, []byte("}")), fmt.Sprintf(`,"status":{"conditions":[{"type":"Succeeded","status":%q,"reason":"Done"}]}}`, status)...)
+			s.objects[key] = append(bytes.TrimSuffix(raw, []byte("}")),
+				fmt.Sprintf(`,"status":{"conditions":[{"type":"Succeeded","status":%q,"reason":"Done"}]}}`, status)...)
 		}
 	}
 }
@@ -188,7 +195,9 @@ func (s *testScene) settle() {
 		if err := s.run(); err != nil {
 			s.t.Fatalf("%v\n%s", err, s.log.String())
 		}
-		if len(s.created) == 0 && !slices.ContainsFunc(s.units, func(u integration.Standing) bool { return u.State == "running" }) {
+		if len(s.created) == 0 && !slices.ContainsFunc(s.units, func(u integration.Standing) bool {
+			return u.State == "running"
+		}) {
 			return
 		}
 		s.end("True")

@@ -89,7 +89,8 @@ func (s *ownSettings) readAgain(own settings.Own, list []any, path ...string) er
 	for _, v := range list {
 		text, ok := v.(string)
 		if !ok || !fingerprint.MatchString(text) {
-			return own.Mistake(fmt.Sprintf("must be a fingerprint, 16 hexadecimal digits in quotes, or a mapping with max, backoff and fingerprints; got %.40q", fmt.Sprint(v)), path...)
+			return own.Mistake(fmt.Sprintf("must be a fingerprint, 16 hexadecimal digits in quotes, or a mapping with max, "+
+				"backoff and fingerprints; got %.40q", fmt.Sprint(v)), path...)
 		}
 		s.again = append(s.again, text)
 	}
@@ -106,7 +107,8 @@ func (s *ownSettings) readPolicy(own settings.Own, policy map[string]any) error 
 		case "max":
 			n, ok := v.(int)
 			if !ok || n < 1 || n > maxTries {
-				return own.Mistake(fmt.Sprintf("must be a number from 1 to %d: how often one fingerprint may run", maxTries), "retry", key)
+				return own.Mistake(fmt.Sprintf("must be a number from 1 to %d: how often one fingerprint may run", maxTries),
+					"retry", key)
 			}
 			s.max = n
 		case "backoff":

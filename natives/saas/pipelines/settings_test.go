@@ -33,7 +33,8 @@ func TestSettings(t *testing.T) {
 		`{retry: {max: 2, backoff: 1h, fingerprints: ["` + fp + `"]}}`: {max: 2, backoff: time.Hour, again: []string{fp}},
 	} {
 		got, err := readSettings(own(t, text))
-		if err != nil || got.max != want.max || got.backoff != want.backoff || !slices.Equal(got.again, want.again) || strings.HasSuffix(got.Repository, "/") {
+		if err != nil || got.max != want.max || got.backoff != want.backoff || !slices.Equal(got.again, want.again) ||
+			strings.HasSuffix(got.Repository, "/") {
 			t.Errorf("%s: got %+v, %v", text, got, err)
 		}
 	}
@@ -72,7 +73,8 @@ func TestBuildLogin(t *testing.T) {
 	if _, err := buildLogin(toml, "https://evil.example.com"); err == nil || strings.Contains(err.Error(), "p=w") {
 		t.Errorf("a login for another host: %v", err)
 	}
-	if got, err := buildLogin("token\n", "https://ci.example.com"); err != nil || got.User != "" || got.Password != "token" {
+	if got, err := buildLogin("token\n", "https://ci.example.com"); err != nil || got.User != "" ||
+		got.Password != "token" {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

@@ -86,7 +86,8 @@ func (a *asker) upstream(t *saas.Target) decide.Signal {
 
 // image returns the signal of the images of a target.
 func (a *asker) image(ctx context.Context, t *saas.Target, applied string) decide.Signal {
-	out := decide.ImageSource{URL: t.Template.URL, Branch: t.Ref, HashLength: t.Template.HashLength, Patterns: t.Template.File.ImagePatterns}
+	out := decide.ImageSource{URL: t.Template.URL, Branch: t.Ref, HashLength: t.Template.HashLength,
+		Patterns: t.Template.File.ImagePatterns}
 	if out.HashLength == 0 {
 		out.HashLength = a.model.HashLength
 	}

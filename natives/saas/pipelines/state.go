@@ -56,7 +56,8 @@ func (native) DesiredState(ctx context.Context, query integration.QueryFunc, it 
 	}
 	out := desiredState{Files: []fileState{}}
 	for _, f := range m.Files {
-		of := fileState{Name: f.Name, Provider: providerOf(f.Provider), Timeout: f.Timeout, Cells: []any{}, Slack: f.AsksForSlack}
+		of := fileState{Name: f.Name, Provider: providerOf(f.Provider), Timeout: f.Timeout, Cells: []any{},
+			Slack: f.AsksForSlack}
 		for _, c := range cells[f] {
 			of.Cells = append(of.Cells, m.CellState(c))
 			for _, t := range c.Targets {

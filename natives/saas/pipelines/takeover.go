@@ -49,7 +49,8 @@ func (t *takeover) list(ctx context.Context) error {
 		for _, e := range entries {
 			t.known[e.Key] = true
 			if age := t.now.Sub(e.Written); age < quietTime {
-				return fmt.Errorf("another program wrote %q at %s: stop the four trigger integrations, and wait for an hour", e.Key, e.Written.UTC().Format(time.RFC3339))
+				return fmt.Errorf("another program wrote %q at %s: stop the four trigger integrations, and wait for an hour", e.Key,
+					e.Written.UTC().Format(time.RFC3339))
 			}
 		}
 	}

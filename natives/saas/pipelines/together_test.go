@@ -34,9 +34,10 @@ func TestLoopsAtOnce(t *testing.T) {
 
 // atOnce makes so many loops at once. Who is late finds that others wrote.
 func (s *testScene) atOnce(n int) {
-	act := integration.Actors{State: s.state, Cluster: func(context.Context, integration.ClusterRef) (integration.ClusterWriter, error) {
-		return testCluster{testScene: s}, nil
-	}}
+	act := integration.Actors{State: s.state,
+		Cluster: func(context.Context, integration.ClusterRef) (integration.ClusterWriter, error) {
+			return testCluster{testScene: s}, nil
+		}}
 	env := s.env()
 	env.Log = nil
 	var loops sync.WaitGroup

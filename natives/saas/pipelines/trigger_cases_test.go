@@ -58,7 +58,8 @@ func (c triggerCase) target() *saas.Target {
 	file := &saas.File{Name: in.File, ImagePatterns: in.Patterns}
 	t := &saas.Target{
 		Template: &saas.Template{File: file, Name: in.Template, URL: in.URL, HashLength: in.TemplateHashLength}, Ref: in.Ref,
-		Namespace: saas.Namespace{Name: in.Name, Environment: &saas.Environment{Name: in.Env}, Cluster: &saas.Cluster{Name: in.Cluster}},
+		Namespace: saas.Namespace{Name: in.Name, Environment: &saas.Environment{Name: in.Env},
+			Cluster: &saas.Cluster{Name: in.Cluster}},
 	}
 	for _, i := range in.Images {
 		parts := strings.SplitN(i, "/", 3)
@@ -81,7 +82,8 @@ func (c triggerCase) asker(t *testing.T, of *saas.Target) *asker {
 			s.images[i.(string)] = true
 		}
 	}
-	a := newAsker(s.services(), integration.Environment{}.WithDefaults(), ownSettings{Trace: c.Input.Trace}, &saas.Model{HashLength: c.Input.HashLength}, nil)
+	a := newAsker(s.services(), integration.Environment{}.WithDefaults(), ownSettings{Trace: c.Input.Trace},
+		&saas.Model{HashLength: c.Input.HashLength}, nil)
 	a.heads[saas.Source{Address: c.Input.URL}] = &headsAnswer{heads: map[string]string{c.Input.Ref: c.Input.Head}}
 	if up := of.Upstream; up != nil {
 		answer := &buildsAnswer{builds: map[string][]services.Build{up.Job: {}}}
@@ -109,10 +111,14 @@ func (c triggerCase) check(t *testing.T, kind decide.Kind, signal saas.Signal) {
 			t.Fatal(err)
 		}
 	}
-	signals := append([]decide.Signal{{Kind: decide.Config, Value: "same"}}, c.asker(t, of).look(t.Context(), of, applied.Values)...)
-	cell := decide.Cell{Key: "c", Targets: []decide.WatchedTarget{{UID: "t", Key: "t", Label: "t", Signals: signals}}, Gates: &decide.Gates{}}
+	signals := append([]decide.Signal{{Kind: decide.Config, Value: "same"}},
+		c.asker(t, of).look(t.Context(), of, applied.Values)...)
+	cell := decide.Cell{Key: "c", Targets: []decide.WatchedTarget{{UID: "t", Key: "t", Label: "t", Signals: signals}},
+		Gates: &decide.Gates{}}
 	memory := decide.Memory{Targets: map[string]decide.Applied{"t": applied}}
-	policy := decide.Policy{NewID: func(string, string) string { return "id" }, Name: func(string, string) string { return "run" }}
+	policy := decide.Policy{NewID: func(string, string) string {
+		return "id"
+	}, Name: func(string, string) string { return "run" }}
 	d := decide.Decide(cell, memory, policy, time.Time{})
 	c.compare(t, kind, applied, d)
 }
@@ -123,7 +129,8 @@ func (c triggerCase) compare(t *testing.T, kind decide.Kind, was decide.Applied,
 	if want.Trigger != nil && (d.State == decide.Start) != *want.Trigger {
 		t.Fatalf("%s %q, want trigger %v", d.State, d.Hold, *want.Trigger)
 	}
-	if is := d.Memory.Targets["t"].Values[kind] != was.Values[kind]; want.Written != nil && !c.Input.DryRun && is != *want.Written {
+	if is := d.Memory.Targets["t"].Values[kind] != was.Values[kind]; want.Written != nil && !c.Input.DryRun &&
+		is != *want.Written {
 		t.Errorf("remembered %v, want it written: %v", d.Memory.Targets["t"], *want.Written)
 	}
 	if d.State != decide.Start {
@@ -143,18 +150,23 @@ func (c triggerCase) compare(t *testing.T, kind decide.Kind, was decide.Applied,
 		return
 	}
 	next := decide.Applied{Values: decide.Values{}}
-	signal := map[decide.Kind]saas.Signal{decide.Commit: saas.SignalCommit, decide.Upstream: saas.SignalUpstream, decide.Image: saas.SignalImages}[kind]
+	signal := map[decide.Kind]saas.Signal{decide.Commit: saas.SignalCommit, decide.Upstream: saas.SignalUpstream,
+		decide.Image: saas.SignalImages}[kind]
 	if err := remember(&next, signal, want.New); err != nil || next.Values[kind] != value {
 		t.Errorf("new state %q, want %s, %v", value, want.New, err)
 	}
 }
 
 func TestMovingCommitCases(t *testing.T) {
-	shared.Each(t, "trigger_moving_commit", func(t *testing.T, c triggerCase) { c.check(t, decide.Commit, saas.SignalCommit) })
+	shared.Each(t, "trigger_moving_commit", func(t *testing.T, c triggerCase) {
+		c.check(t, decide.Commit, saas.SignalCommit)
+	})
 }
 
 func TestUpstreamCases(t *testing.T) {
-	shared.Each(t, "trigger_upstream", func(t *testing.T, c triggerCase) { c.check(t, decide.Upstream, saas.SignalUpstream) })
+	shared.Each(t, "trigger_upstream", func(t *testing.T, c triggerCase) {
+		c.check(t, decide.Upstream, saas.SignalUpstream)
+	})
 }
 
 func TestImagesCases(t *testing.T) {
@@ -188,10 +200,12 @@ func TestConfigSLOCases(t *testing.T) {
 		cell := decide.Cell{Key: "c", Gates: &decide.Gates{}}
 		for i, spec := range specs {
 			uid := fmt.Sprint(i)
-			cell.Targets = append(cell.Targets, decide.WatchedTarget{UID: uid, Key: uid, Label: uid, Hotfix: slices.Contains(c.Input.Hotfix, spec.Ref), Signals: []decide.Signal{{Kind: decide.Config, Value: "new"}}})
+			cell.Targets = append(cell.Targets, decide.WatchedTarget{UID: uid, Key: uid, Label: uid,
+				Hotfix: slices.Contains(c.Input.Hotfix, spec.Ref), Signals: []decide.Signal{{Kind: decide.Config, Value: "new"}}})
 			cell.Gates.Gates = append(cell.Gates.Gates, c.gates(t, spec)...)
 		}
-		d := decide.Decide(cell, decide.Memory{}, decide.Policy{NewID: func(string, string) string { return "id" }, Name: func(string, string) string { return "run" }}, time.Time{})
+		d := decide.Decide(cell, decide.Memory{}, decide.Policy{NewID: func(string, string) string { return "id" },
+			Name: func(string, string) string { return "run" }}, time.Time{})
 		kept := 0
 		if d.State == decide.Start {
 			kept = len(specs)
@@ -218,7 +232,10 @@ func (c sloCase) gates(t *testing.T, spec sloSpec) []decide.Gate {
 	if slices.ContainsFunc(c.Input.Breached, at) {
 		s.value = 0
 	}
-	target := &saas.Target{Namespace: saas.Namespace{Name: spec.Namespace, Cluster: &saas.Cluster{Name: spec.Cluster}}, SLOs: []*saas.SLODocument{{Name: spec.Doc,
-		Namespaces: []saas.SLONamespace{{Cluster: spec.Cluster, Namespace: spec.Namespace}}, SLOs: []saas.SLO{{Name: "slo", Target: 0.5}}}}}
-	return newAsker(s.services(), integration.Environment{}.WithDefaults(), ownSettings{}, &saas.Model{}, nil).objectives(t.Context(), target)
+	target := &saas.Target{Namespace: saas.Namespace{Name: spec.Namespace, Cluster: &saas.Cluster{Name: spec.Cluster}},
+		SLOs: []*saas.SLODocument{{Name: spec.Doc,
+			Namespaces: []saas.SLONamespace{{Cluster: spec.Cluster, Namespace: spec.Namespace}},
+			SLOs:       []saas.SLO{{Name: "slo", Target: 0.5}}}}}
+	return newAsker(s.services(), integration.Environment{}.WithDefaults(), ownSettings{}, &saas.Model{},
+		nil).objectives(t.Context(), target)
 }

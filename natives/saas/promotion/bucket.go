@@ -52,7 +52,8 @@ type reading struct {
 // NewRecords returns the records of a bucket. It reads with so many workers at once, at least
 // one.
 func NewRecords(bucket integration.BucketReader, workers int) *Records {
-	return &Records{bucket: bucket, workers: max(workers, 1), lists: map[Place]*listing{}, lines: map[Place]*lining{}, read: map[string]*reading{}}
+	return &Records{bucket: bucket, workers: max(workers, 1), lists: map[Place]*listing{}, lines: map[Place]*lining{},
+		read: map[string]*reading{}}
 }
 
 // Key returns the key of a record.

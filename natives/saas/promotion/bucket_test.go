@@ -134,7 +134,8 @@ func TestRecordsThatCannotBeReadAreUnknown(t *testing.T) {
 			}
 		})
 	}
-	v := Gate(Subject{Channels: []Channel{{"a/b", []string{"p"}}}}, "c1", NewRecords(newBucket(), 1).Read(t.Context(), Subject{Channels: []Channel{{"a/b", []string{"p"}}}}, "c1"), now)
+	v := Gate(Subject{Channels: []Channel{{"a/b", []string{"p"}}}}, "c1",
+		NewRecords(newBucket(), 1).Read(t.Context(), Subject{Channels: []Channel{{"a/b", []string{"p"}}}}, "c1"), now)
 	if v.Open || v.Err == nil || !strings.Contains(v.Reason, "slash") {
 		t.Errorf("a channel with a slash: got %+v", v)
 	}
@@ -144,7 +145,8 @@ func TestPublish(t *testing.T) {
 	b, at := newBucket(), Place{"stage", "p"}
 	run := func(commit string, success bool, after float64) {
 		t.Helper()
-		if err := Publish(t.Context(), b, at, commit, Result{Success: success, Saas: "up", Hash: "h", At: now.Add(hours(after))}); err != nil {
+		if err := Publish(t.Context(), b, at, commit, Result{Success: success, Saas: "up", Hash: "h",
+			At: now.Add(hours(after))}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -155,7 +157,8 @@ func TestPublish(t *testing.T) {
 		}
 	}
 	run("a", true, 0)
-	is("a", `{"success": true, "target_config_hash": "h", "saas_file": "up", "check_in": "2026-11-23 12:00:00+00:00", "has_succeeded_once": true}`)
+	is("a",
+		`{"success": true, "target_config_hash": "h", "saas_file": "up", "check_in": "2026-11-23 12:00:00+00:00", "has_succeeded_once": true}`)
 	run("a", true, 1)
 	if len(b.writes) != 2 {
 		t.Errorf("got %q, want no write for what is there", b.writes)
@@ -163,8 +166,10 @@ func TestPublish(t *testing.T) {
 	run("b", false, 2)
 	delete(b.objects, "state/prcheck-saas-deploy/runs/stage/p") // by somebody who cleans up
 	run("a", true, 3)                                           // b ran in between, so the time begins again
-	is("a", `{"success": true, "target_config_hash": "h", "saas_file": "up", "check_in": "2026-11-23 15:00:00+00:00", "has_succeeded_once": true}`)
-	is("b", `{"success": false, "target_config_hash": "h", "saas_file": "up", "check_in": "2026-11-23 14:00:00+00:00", "has_succeeded_once": false}`)
+	is("a",
+		`{"success": true, "target_config_hash": "h", "saas_file": "up", "check_in": "2026-11-23 15:00:00+00:00", "has_succeeded_once": true}`)
+	is("b",
+		`{"success": false, "target_config_hash": "h", "saas_file": "up", "check_in": "2026-11-23 14:00:00+00:00", "has_succeeded_once": false}`)
 	if err := Publish(t.Context(), b, Place{"a/b", "p"}, "c", Result{}); err == nil {
 		t.Error("a channel with a slash got a record")
 	}

@@ -175,7 +175,8 @@ func TestRecordCases(t *testing.T) {
 			log := NewRecords(b, 2).Log(t.Context(), at)
 			_, usable := log.Records["sha"]
 			isError := log.Wrong["sha"] != nil
-			if c.Expected.Usable != nil && usable != *c.Expected.Usable || c.Expected.Error != nil && isError != *c.Expected.Error {
+			if c.Expected.Usable != nil && usable != *c.Expected.Usable ||
+				c.Expected.Error != nil && isError != *c.Expected.Error {
 				t.Errorf("got %+v", log)
 			}
 			err := Publish(t.Context(), b, at, "sha", Result{Success: true, At: now})
@@ -213,7 +214,8 @@ func (c recordCase) checkGate(t *testing.T, want string) {
 	}
 	logs := Logs{at: NewRecords(b, 1).Log(t.Context(), at)}
 	v := Gate(Subject{Channels: []Channel{{at.Channel, []string{at.UID}}}}, "sha", logs, now)
-	if got := map[bool]string{true: "open", false: "closed"}[v.Open]; got != want || !v.Open && !strings.Contains(v.Reason, at.UID) {
+	if got := map[bool]string{true: "open", false: "closed"}[v.Open]; got != want ||
+		!v.Open && !strings.Contains(v.Reason, at.UID) {
 		t.Errorf("got %+v, want it %s", v, want)
 	}
 }
@@ -244,7 +246,8 @@ func publishAtOnce(t *testing.T, b *testBucket, at Place, runs []string) {
 			return
 		}
 		b.beforePut = func() { publish(i - 1) }
-		if err := Publish(t.Context(), b, at, "sha", Result{Success: runs[i] == "ok", Saas: "s", Hash: "h", At: now}); err != nil {
+		if err := Publish(t.Context(), b, at, "sha", Result{Success: runs[i] == "ok", Saas: "s", Hash: "h",
+			At: now}); err != nil {
 			t.Fatal(err)
 		}
 	}

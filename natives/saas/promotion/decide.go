@@ -153,9 +153,11 @@ func (q Question) newer() (commits []string, problem string) {
 	switch {
 	case found:
 	case isCut:
-		return nil, fmt.Sprintf("more than %d commits lie between %.12s and the branch of the publishers, so it is not promoted; set a newer one by hand", MaxCommits, q.Ref)
+		return nil, fmt.Sprintf("more than %d commits lie between %.12s and the branch of the publishers, so it is not "+
+			"promoted; set a newer one by hand", MaxCommits, q.Ref)
 	default:
-		return nil, fmt.Sprintf("%.12s is not an ancestor of the branch of the publishers, so nobody knows what is newer; set a newer one by hand", q.Ref)
+		return nil, fmt.Sprintf("%.12s is not an ancestor of the branch of the publishers, so nobody knows what is newer; "+
+			"set a newer one by hand", q.Ref)
 	}
 	out := slices.Clone(first(q.Branches[0]))
 	for _, b := range q.Branches {

@@ -47,7 +47,8 @@ type headCase struct {
 }
 
 func (c headCase) question() Question {
-	q := Question{Rule: Head, Now: now, Logs: Logs{}, Subject: Subject{Ref: c.Ref, Redeploy: c.Redeploy, Data: dataOf(notesOf(c.Hashes)),
+	q := Question{Rule: Head, Now: now, Logs: Logs{}, Subject: Subject{Ref: c.Ref, Redeploy: c.Redeploy,
+		Data:    dataOf(notesOf(c.Hashes)),
 		Blocked: c.Blocked, Hotfix: c.Hotfix, SoakTime: days(c.SoakDays), Schedule: c.Schedule}}
 	if c.Breached {
 		q.Health.Breached = "availability"
@@ -99,7 +100,8 @@ func TestDiffCases(t *testing.T) {
 			Diff bool `json:"has_diff"`
 		}
 	}) {
-		if got := Differs(c.Input.Ref, notesOf(c.Input.Hashes), c.Input.Want, notesOf(c.Input.Wanted)); got != c.Expected.Diff {
+		if got := Differs(c.Input.Ref, notesOf(c.Input.Hashes), c.Input.Want,
+			notesOf(c.Input.Wanted)); got != c.Expected.Diff {
 			t.Errorf("got %t", got)
 		}
 	})
@@ -186,7 +188,8 @@ func (c candidateCase) logs(t *testing.T, q Question) Logs {
 
 func (c candidateCase) question(t *testing.T) Question {
 	t.Helper()
-	q := Question{Now: now, Branches: c.branches(t), Subject: Subject{Ref: c.Current, SoakTime: hours(c.SoakH), Hotfix: c.Hotfix, Blocked: c.Blocked, Schedule: c.Schedule}}
+	q := Question{Now: now, Branches: c.branches(t), Subject: Subject{Ref: c.Current, SoakTime: hours(c.SoakH),
+		Hotfix: c.Hotfix, Blocked: c.Blocked, Schedule: c.Schedule}}
 	var errs []error
 	if c.Rule != "" {
 		errs = append(errs, q.Rule.UnmarshalText([]byte(c.Rule)))

@@ -90,7 +90,8 @@ func sameConfig(s Subject, c Channel, commit string, logs Logs) Verdict {
 	if len(hashes) == 0 || noted == "" || slices.Contains(hashes, noted) {
 		return Verdict{Open: true}
 	}
-	return closed("the publishers of the channel %s ran %.12s with another configuration (%q) than promotion_data says (%q)", c.Name, commit, hashes, noted)
+	return closed("the publishers of the channel %s ran %.12s with another configuration (%q) than promotion_data "+
+		"says (%q)", c.Name, commit, hashes, noted)
 }
 
 // hashesOf returns the config hashes of the publishers of a channel for a commit.

@@ -38,7 +38,8 @@ func newWorld(seed uint64) world {
 		w.Branches = append(w.Branches, commits[r.IntN(2):])
 	}
 	w.Now, w.Ref, w.Rule = now, commits[r.IntN(len(commits))], []Rule{Newest, Newest, Head}[r.IntN(3)]
-	w.SoakTime, w.Soak, w.Redeploy = hours(float64(r.IntN(3)*20)), []saas.Soak{saas.Sum, saas.Each}[r.IntN(2)], r.IntN(2) == 0
+	w.SoakTime, w.Soak, w.Redeploy = hours(float64(r.IntN(3)*20)), []saas.Soak{saas.Sum, saas.Each}[r.IntN(2)],
+		r.IntN(2) == 0
 	some := func(n int) []string {
 		if r.IntN(n) > 0 {
 			return nil
@@ -59,7 +60,8 @@ func newWorld(seed uint64) world {
 		}
 		w.Channels = append(w.Channels, c)
 		if r.IntN(3) == 0 {
-			w.Data = append(w.Data, saas.ChannelData{Channel: c.Name, Parents: []saas.ParentConfig{{Saas: "up", Hash: fmt.Sprint(r.IntN(2))}}})
+			w.Data = append(w.Data,
+				saas.ChannelData{Channel: c.Name, Parents: []saas.ParentConfig{{Saas: "up", Hash: fmt.Sprint(r.IntN(2))}}})
 		}
 	}
 	w.run(r, commits)
@@ -95,7 +97,8 @@ func (w *world) run(r *rand.Rand, commits []string) {
 				log.Runs = append(log.Runs, Run{e.commit, e.at})
 				w.Logs[at] = log
 			}
-			w.Logs[at].Records[e.commit] = Result{Success: e.success, Saas: "up", Hash: fmt.Sprint(r.IntN(2)), At: e.at, Replaced: last != e.commit}.Next(old)
+			w.Logs[at].Records[e.commit] = Result{Success: e.success, Saas: "up", Hash: fmt.Sprint(r.IntN(2)), At: e.at,
+				Replaced: last != e.commit}.Next(old)
 			last = e.commit
 		}
 		if r.IntN(30) == 0 {
@@ -167,7 +170,8 @@ func decideLaw(w world, decide func(Question) Decision) string {
 			return d.Ref + " is blocked"
 		case w.Rule == Newest && d.Ref < w.Ref:
 			return d.Ref + " is older"
-		case w.Pin != "" && slices.Contains(w.Branches[0], w.Pin) && !slices.Contains(before(w.Branches[0], w.Pin), d.Ref) && w.Rule == Newest:
+		case w.Pin != "" && slices.Contains(w.Branches[0], w.Pin) && !slices.Contains(before(w.Branches[0], w.Pin), d.Ref) &&
+			w.Rule == Newest:
 			return d.Ref + " is not newer than the pin"
 		}
 		for _, at := range w.places() {
@@ -179,7 +183,8 @@ func decideLaw(w world, decide func(Question) Decision) string {
 	isKnown := slices.ContainsFunc(w.Branches, func(b []string) bool { return slices.Contains(b, w.Ref) })
 	for _, c := range w.Branches[0] {
 		inAll := !slices.ContainsFunc(w.Branches, func(b []string) bool { return !slices.Contains(b, c) })
-		if w.Rule == Newest && w.Pin == "" && isKnown && inAll && c > d.Ref && w.eligible(c).Open { // names of commits are in their order
+		// names of commits are in their order
+		if w.Rule == Newest && w.Pin == "" && isKnown && inAll && c > d.Ref && w.eligible(c).Open {
 			return fmt.Sprintf("%s is chosen, and %s is newer", d.Ref, c)
 		}
 	}
@@ -215,7 +220,8 @@ func TestLaws(t *testing.T) {
 // Each mutant breaks a law on some world, so the laws see such faults.
 func TestLawsCatchMutants(t *testing.T) {
 	soakMutants := map[string]func(Subject, string, Logs, time.Time) (time.Duration, time.Time, error){
-		"what was replaced goes on soaking, each channel counts": func(s Subject, c string, logs Logs, at time.Time) (time.Duration, time.Time, error) {
+		"what was replaced goes on soaking, each channel counts": func(s Subject, c string, logs Logs,
+			at time.Time) (time.Duration, time.Time, error) {
 			left := s.SoakTime
 			for _, place := range s.places() {
 				r := logs[place].Records[c]
@@ -225,7 +231,8 @@ func TestLawsCatchMutants(t *testing.T) {
 			}
 			return max(left, 0), time.Time{}, nil
 		},
-		"a publisher of two channels counts twice": func(s Subject, c string, logs Logs, at time.Time) (time.Duration, time.Time, error) {
+		"a publisher of two channels counts twice": func(s Subject, c string, logs Logs,
+			at time.Time) (time.Duration, time.Time, error) {
 			s.Soak = saas.Sum
 			left := s.SoakTime
 			for _, place := range s.places() {

@@ -80,7 +80,8 @@ func (q Question) notes(commit string) (out []Note, err error) {
 		}
 		r, unknown := q.Logs.record(Place{c.Name, c.Publishers[0]}, commit)
 		if unknown != nil {
-			err = errors.Join(err, fmt.Errorf("the record of %.12s at %s in the channel %s: %w", commit, c.Publishers[0], c.Name, unknown))
+			err = errors.Join(err, fmt.Errorf("the record of %.12s at %s in the channel %s: %w", commit, c.Publishers[0], c.Name,
+				unknown))
 		}
 		switch {
 		case r != nil && r.Success && r.Hash != nil && r.Saas != nil && *r.Hash != "" && *r.Saas != "":

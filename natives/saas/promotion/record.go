@@ -77,7 +77,8 @@ func ParseRecord(raw []byte) (Record, error) {
 // set reads the value of a key.
 func (r *Record) set(key string, d *json.Decoder) error {
 	var success *bool
-	places := map[string]any{"success": &success, "target_config_hash": &r.Hash, "saas_file": &r.Saas, "check_in": &r.CheckIn, "has_succeeded_once": &r.Once}
+	places := map[string]any{"success": &success, "target_config_hash": &r.Hash, "saas_file": &r.Saas,
+		"check_in": &r.CheckIn, "has_succeeded_once": &r.Once}
 	to, known := places[key]
 	if !known {
 		return fmt.Errorf("the record has the key %.40q, which is not known", key)
@@ -106,7 +107,8 @@ func (r Record) Bytes() []byte {
 	if r.Once != nil {
 		once = fmt.Sprint(*r.Once)
 	}
-	return fmt.Appendf(nil, `{"success": %t, "target_config_hash": %s, "saas_file": %s, "check_in": %s, "has_succeeded_once": %s}`,
+	return fmt.Appendf(nil,
+		`{"success": %t, "target_config_hash": %s, "saas_file": %s, "check_in": %s, "has_succeeded_once": %s}`,
 		r.Success, text(r.Hash), text(r.Saas), text(r.CheckIn), once)
 }
 

@@ -11,9 +11,11 @@ func hours(n float64) time.Duration { return time.Duration(n * float64(time.Hour
 
 func TestParseRecord(t *testing.T) {
 	for name, c := range map[string]struct{ raw, err string }{
-		"all keys":         {`{"success": true, "target_config_hash": "h", "saas_file": "s", "check_in": "2026-11-23 12:00:00.000001+00:00", "has_succeeded_once": true}`, ""},
-		"old":              {`{"success": false}`, ""},
-		"nulls":            {`{"success": true, "target_config_hash": null, "saas_file": null, "check_in": null, "has_succeeded_once": null}`, ""},
+		"all keys": {`{"success": true, "target_config_hash": "h", "saas_file": "s", "check_in": "2026-11-23 12:00:00.000001+00:00", "has_succeeded_once": true}`, ""},
+		"old":      {`{"success": false}`, ""},
+		"nulls": {
+			`{"success": true, "target_config_hash": null, "saas_file": null, "check_in": null, "has_succeeded_once": null}`,
+			""},
 		"key not known":    {`{"success": true, "more": 1}`, "not known"},
 		"key in capitals":  {`{"Success": true}`, "not known"},
 		"key twice":        {`{"success": false, "success": true}`, "twice"},

@@ -143,7 +143,9 @@ func historyOf(places []Place, logs Logs) history {
 			}
 		}
 	}
-	slices.SortFunc(h.moments, func(a, b moment) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.commit, b.commit)) })
+	slices.SortFunc(h.moments, func(a, b moment) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.commit, b.commit))
+	})
 	return h
 }
 

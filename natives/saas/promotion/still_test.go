@@ -10,8 +10,9 @@ import (
 // A promotion that was decided may stay as it is while the world goes on, until what allowed it
 // is over.
 func TestStill(t *testing.T) {
-	q := Question{Now: now, Branches: [][]string{{"c3", "c2", "c1"}}, Subject: Subject{Ref: "c1", Channels: []Channel{{"stage", []string{"p"}}}, Schedule: "0 9 * * 1"},
-		Logs: Logs{{"stage", "p"}: {Records: map[string]Record{"c3": {Success: true}, "c2": {Success: true}}}}}
+	q := Question{Now: now, Branches: [][]string{{"c3", "c2", "c1"}},
+		Subject: Subject{Ref: "c1", Channels: []Channel{{"stage", []string{"p"}}}, Schedule: "0 9 * * 1"},
+		Logs:    Logs{{"stage", "p"}: {Records: map[string]Record{"c3": {Success: true}, "c2": {Success: true}}}}}
 	for name, c := range map[string]struct {
 		change func(q *Question)
 		want   bool
@@ -53,7 +54,8 @@ func TestComponentsLaw(t *testing.T) {
 		seen := map[string]bool{}
 		got := Components(files)
 		for i, c := range got {
-			if !slices.IsSorted(c.Files) || !slices.IsSorted(c.Subscribers) || c.Branch() != Branch(c.Files) || i > 0 && got[i-1].Files[0] >= c.Files[0] {
+			if !slices.IsSorted(c.Files) || !slices.IsSorted(c.Subscribers) || c.Branch() != Branch(c.Files) ||
+				i > 0 && got[i-1].Files[0] >= c.Files[0] {
 				t.Fatalf("seed %d: the order of %v", seed, got)
 			}
 			for _, f := range c.Files {
@@ -81,7 +83,9 @@ func reaches(files map[string][]string, from, to string) bool {
 	seen := map[string]bool{from: true}
 	for open := []string{from}; len(open) > 0; open = open[1:] {
 		for other := range files {
-			if !seen[other] && slices.ContainsFunc(files[other], func(f string) bool { return slices.Contains(files[open[0]], f) }) {
+			if !seen[other] && slices.ContainsFunc(files[other], func(f string) bool {
+				return slices.Contains(files[open[0]], f)
+			}) {
 				seen[other] = true
 				open = append(open, other)
 			}

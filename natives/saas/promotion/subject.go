@@ -34,7 +34,8 @@ type Channel struct {
 // publishers that nobody can name, close its gate.
 func Of(m *saas.Model, t *saas.Target, settings saas.Settings) Subject {
 	of := m.Component(t)
-	s := Subject{Label: t.Label(), Broken: cmp.Or(t.Template.File.Broken, t.Broken), Ref: t.Ref, Blocked: of.Blocked, Hotfix: of.Hotfix, Soak: settings.Soak}
+	s := Subject{Label: t.Label(), Broken: cmp.Or(t.Template.File.Broken, t.Broken), Ref: t.Ref, Blocked: of.Blocked,
+		Hotfix: of.Hotfix, Soak: settings.Soak}
 	p := t.Promotion
 	if p == nil {
 		return s

@@ -89,7 +89,8 @@ func parseTimeline(raw []byte) (timeline, error) {
 
 // noteRun adds a run to the timeline of a place, unless the commit is the one that runs, and
 // reports whether another commit ran since the commit began to.
-func noteRun(ctx context.Context, bucket integration.BucketWriter, at Place, commit string, now time.Time) (replaced bool, err error) {
+func noteRun(ctx context.Context, bucket integration.BucketWriter, at Place, commit string,
+	now time.Time) (replaced bool, err error) {
 	key, err := timelineKey(at)
 	if err != nil {
 		return false, err

@@ -13,14 +13,16 @@ import (
 func TestGoingBackKeepsTheTimeOfOthers(t *testing.T) {
 	b, at := newBucket(), Place{"stage", "p"}
 	for i, commit := range []string{"c", "a", "b", "a"} {
-		if err := Publish(t.Context(), b, at, commit, Result{Success: true, At: now.Add(hours(float64(i - 20)))}); err != nil {
+		if err := Publish(t.Context(), b, at, commit,
+			Result{Success: true, At: now.Add(hours(float64(i - 20)))}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s := Subject{Channels: []Channel{{"stage", []string{"p"}}}, SoakTime: hours(24)}
 	logs := NewRecords(b, 2).Read(t.Context(), s, "a")
 	for commit, want := range map[string]float64{"c": 23, "b": 23, "a": 24 - 17} {
-		if left, opens, err := soaked(s, commit, logs, now); left != hours(want) || err != nil || opens.IsZero() != (commit != "a") {
+		if left, opens, err := soaked(s, commit, logs, now); left != hours(want) || err != nil ||
+			opens.IsZero() != (commit != "a") {
 			t.Errorf("%s must run %v longer until %v, %v, want %vh", commit, left, opens, err, want)
 		}
 	}
@@ -58,15 +60,18 @@ func TestTimelineIsBounded(t *testing.T) {
 		}
 	}
 	line, _, err := readTimeline(t.Context(), b, at)
-	if err != nil || len(line.Runs) != maxRuns || len(b.objects["state/prcheck-saas-deploy/runs/stage/p"].raw) > maxTimeline {
+	if err != nil || len(line.Runs) != maxRuns ||
+		len(b.objects["state/prcheck-saas-deploy/runs/stage/p"].raw) > maxTimeline {
 		t.Errorf("got %d runs, %v", len(line.Runs), err)
 	}
 }
 
 func TestNotedPutsNotesInPlace(t *testing.T) {
-	data := []saas.ChannelData{{Channel: "a", Parents: []saas.ParentConfig{{Saas: "x", Hash: "1"}, {Saas: "y", Hash: "2"}}}}
+	data := []saas.ChannelData{{Channel: "a", Parents: []saas.ParentConfig{{Saas: "x", Hash: "1"},
+		{Saas: "y", Hash: "2"}}}}
 	got := Notes(Noted(data, []Note{{"a", "y", "3"}, {"b", "x", "4"}}))
-	if want := []Note{{"a", "x", "1"}, {"a", "y", "3"}, {"b", "x", "4"}}; len(got) != 3 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
+	if want := []Note{{"a", "x", "1"}, {"a", "y", "3"}, {"b", "x", "4"}}; len(got) != 3 || got[0] != want[0] ||
+		got[1] != want[1] || got[2] != want[2] {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if data[0].Parents[1].Hash != "2" {

@@ -47,7 +47,8 @@ func TestTargetsThatAreAlike(t *testing.T) {
 			w.Set("/ns/more.yml", "shop-more", "name")
 			selecting := func(name, ref string, promotion map[string]any) any {
 				return map[string]any{"provider": "dynamic", "ref": ref, "promotion": promotion,
-					"namespaceSelector": map[string]any{"jsonPathSelectors": map[string]any{"include": []any{`namespace[?@.name="` + name + `"]`}, "exclude": []any{}}}}
+					"namespaceSelector": map[string]any{
+						"jsonPathSelectors": map[string]any{"include": []any{`namespace[?@.name="` + name + `"]`}, "exclude": []any{}}}}
 			}
 			w.Set(saastest.File, []any{
 				selecting("shop-stage", "main", map[string]any{"publish": []any{"shop-stage", "other"}}),
@@ -108,7 +109,8 @@ func TestKeysOfTargetsThatAreAlone(t *testing.T) {
 	}
 	s := subscribers(m)[0]
 	raw, err := json.Marshal(s.entry(ownSettings{}, promotion.Decision{Ref: "r"}))
-	if want := saastest.File + ":shop:" + saastest.Production + ":"; err != nil || s.key != want || strings.Contains(string(raw), "channels") {
+	if want := saastest.File + ":shop:" + saastest.Production + ":"; err != nil || s.key != want ||
+		strings.Contains(string(raw), "channels") {
 		t.Errorf("got the key %s and %s, want %s", s.key, raw, want)
 	}
 }

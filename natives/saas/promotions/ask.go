@@ -55,8 +55,10 @@ type commitLog struct {
 var errNoService = errors.New("this program cannot ask it")
 
 // newAsker returns an asker that knows what is needed for some subscribers.
-func newAsker(ctx context.Context, of Services, env integration.Environment, s ownSettings, m *saas.Model, all []*subscriber) *asker {
-	a := &asker{Services: of, env: env, settings: s, model: m, heads: map[saas.Source]*heads{}, logs: map[commitOf]*commitLog{}}
+func newAsker(ctx context.Context, of Services, env integration.Environment, s ownSettings, m *saas.Model,
+	all []*subscriber) *asker {
+	a := &asker{Services: of, env: env, settings: s, model: m, heads: map[saas.Source]*heads{},
+		logs: map[commitOf]*commitLog{}}
 	switch {
 	case s.Records == "":
 		a.noLogs = errors.New("the settings do not say where the records of promotions are: records")
@@ -113,13 +115,14 @@ func (a *asker) askHeads(ctx context.Context) {
 	for i := range all {
 		numbers[i] = strconv.Itoa(i)
 	}
-	errs, _ := reconcile.Each(ctx, numbers, max(a.env.Workers, 1), 0, func(ctx context.Context, number string, _ int) error {
-		i, err := strconv.Atoi(number)
-		if err == nil {
-			all[i].is, all[i].err = a.headsOf(ctx, all[i])
-		}
-		return err
-	})
+	errs, _ := reconcile.Each(ctx, numbers, max(a.env.Workers, 1), 0,
+		func(ctx context.Context, number string, _ int) error {
+			i, err := strconv.Atoi(number)
+			if err == nil {
+				all[i].is, all[i].err = a.headsOf(ctx, all[i])
+			}
+			return err
+		})
 	for i, err := range errs {
 		if err != nil {
 			all[i].err = err

@@ -15,8 +15,10 @@ import (
 // pins. The error says which document it is.
 func TestDamagedMemory(t *testing.T) {
 	for _, key := range []string{targetsKey, componentsKey} {
-		for _, damaged := range []string{"{", "null x", `{"version":2,"of":{}}`, `{"version":1,"of":[]}`, `{"version":1,"more":1}`, `{"version":1} {}`,
-			`{"version":1,"of":{"a":{"at":"never","pin":7}}}`, strings.Repeat(`{"of":`, 20_000), `{"version":1,"of":{"a":` + strings.Repeat("[", 20_000)} {
+		for _, damaged := range []string{"{", "null x", `{"version":2,"of":{}}`, `{"version":1,"of":[]}`,
+			`{"version":1,"more":1}`, `{"version":1} {}`,
+			`{"version":1,"of":{"a":{"at":"never","pin":7}}}`, strings.Repeat(`{"of":`, 20_000),
+			`{"version":1,"of":{"a":` + strings.Repeat("[", 20_000)} {
 			s := newScene(t, 2, 1)
 			s.code = []string{sha(2), sha(1)}
 			s.deployAll(sha(2))
@@ -24,7 +26,8 @@ func TestDamagedMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			wrote, err := s.loop()
-			if err == nil || len(wrote) > 0 || !strings.Contains(err.Error(), key) || !strings.Contains(err.Error(), "remove it from the state") {
+			if err == nil || len(wrote) > 0 || !strings.Contains(err.Error(), key) ||
+				!strings.Contains(err.Error(), "remove it from the state") {
 				t.Errorf("%s %.40q: wrote %q, got %v", key, damaged, wrote, err)
 			}
 			if raw, err := s.state.Read(t.Context(), key); err != nil || string(raw) != damaged {
@@ -42,10 +45,12 @@ func TestDamagedMemory(t *testing.T) {
 func TestBombsInFiles(t *testing.T) {
 	aliases := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c < 'k'; c++ {
-		aliases += string(c) + ": &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 9), ",") + "]\n"
+		aliases += string(c) + ": &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 9), ",") +
+			"]\n"
 	}
 	for name, bomb := range map[string]string{
-		"aliases": aliases, "deep": "resourceTemplates: " + strings.Repeat("[", 200_000), "large": strings.Repeat("# x\n", 3<<20), "binary": "\x00\xff\xfe", "none": "",
+		"aliases": aliases, "deep": "resourceTemplates: " + strings.Repeat("[", 200_000),
+		"large": strings.Repeat("# x\n", 3<<20), "binary": "\x00\xff\xfe", "none": "",
 		"keys": strings.Repeat("? ", 50_000), "documents": strings.Repeat("---\n", 100_000),
 	} {
 		s := newScene(t, 2, 1)
@@ -56,7 +61,8 @@ func TestBombsInFiles(t *testing.T) {
 		env := s.envOver(query)
 		s.now, s.forge.writes = env.Now(), nil
 		err := s.native().Run(t.Context(), env, s.actors())
-		if !slices.Equal(s.forge.writes, []string{"commit", "open"}) || err == nil && !strings.Contains(s.log.String(), "saas-0") {
+		if !slices.Equal(s.forge.writes, []string{"commit", "open"}) ||
+			err == nil && !strings.Contains(s.log.String(), "saas-0") {
 			t.Errorf("%s: wrote %q, %v\n%s", name, s.forge.writes, err, s.log.String())
 		}
 	}
@@ -71,8 +77,10 @@ func TestHostileNames(t *testing.T) {
 	s.mustLoop("commit", "open")
 	m := s.forge.requests[0]
 	for _, description := range []string{
-		blockBegin + strings.Repeat("[", 300_000) + blockEnd, blockBegin + `{"version":1,"content":"","promotions":null}` + blockEnd,
-		blockBegin + `{"version":1,"content":"x","promotions":[{"file":"../../x","ref":"` + evil[:1] + `"}]}` + blockEnd, strings.Repeat(blockBegin, 10_000), evil, "",
+		blockBegin + strings.Repeat("[", 300_000) + blockEnd, blockBegin + `{"version":1,"content":"","promotions":null}` +
+			blockEnd,
+		blockBegin + `{"version":1,"content":"x","promotions":[{"file":"../../x","ref":"` + evil[:1] + `"}]}` + blockEnd,
+		strings.Repeat(blockBegin, 10_000), evil, "",
 	} {
 		m.Description = description
 		if _, err := s.loop(); err != nil {

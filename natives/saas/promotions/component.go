@@ -39,7 +39,8 @@ type Candidate struct {
 
 // Keep keeps the merge request of one component as a loop does, and those of its parts if it falls apart. It returns
 // what was written, in order, and the memory for the next call. The files are those of the places of the targets.
-func Keep(ctx context.Context, forge services.ForgeWriter, of Component) (did []string, memoryAfter json.RawMessage, err error) {
+func Keep(ctx context.Context, forge services.ForgeWriter,
+	of Component) (did []string, memoryAfter json.RawMessage, err error) {
 	remembered := map[string]memory{}
 	if of.Memory != nil {
 		if err := json.Unmarshal(of.Memory, &remembered); err != nil {
@@ -47,15 +48,18 @@ func Keep(ctx context.Context, forge services.ForgeWriter, of Component) (did []
 		}
 	}
 	c := &component{branch: promotion.Branch(of.Files), files: of.Files}
-	w := &work{settings: ownSettings{Branch: of.Branch, AutoMerge: of.AutoMerge, Patience: of.Patience, RetryAfter: of.RetryAfter}, env: integration.Environment{}.WithDefaults(),
-		forge: forge, mainHead: of.MainHead, now: of.Now, remembered: remembered, heads: map[string]string{}, open: map[string]*services.MergeRequest{}}
+	w := &work{settings: ownSettings{Branch: of.Branch, AutoMerge: of.AutoMerge, Patience: of.Patience,
+		RetryAfter: of.RetryAfter}, env: integration.Environment{}.WithDefaults(),
+		forge: forge, mainHead: of.MainHead, now: of.Now, remembered: remembered, heads: map[string]string{},
+		open: map[string]*services.MergeRequest{}}
 	w.act = &integration.Actors{Did: func(d integration.Deed) {
 		if d.Status == string(reconcile.StatusDone) {
 			did = append(did, d.Action)
 		}
 	}}
 	for _, t := range of.Targets {
-		c.subscribers = append(c.subscribers, &subscriber{key: keyOf(t.Target), targets: []*saas.Target{t.Target}, q: t.Question, asked: true})
+		c.subscribers = append(c.subscribers, &subscriber{key: keyOf(t.Target), targets: []*saas.Target{t.Target},
+			q: t.Question, asked: true})
 	}
 	w.components = w.divide(c)
 	for _, part := range w.components {

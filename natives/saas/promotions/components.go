@@ -110,7 +110,8 @@ func (w *work) keepComponent(ctx context.Context, c *component, replaced bool) [
 	if err := ctx.Err(); err != nil {
 		return []error{fmt.Errorf("%s: %w", c.branch, err)}
 	}
-	k := &keeper{settings: w.settings, forge: w.forge, now: w.now, mainHead: w.mainHead, branch: c.branch, head: w.heads[c.branch],
+	k := &keeper{settings: w.settings, forge: w.forge, now: w.now, mainHead: w.mainHead, branch: c.branch,
+		head: w.heads[c.branch],
 		open: w.open[c.branch], memory: w.remembered[c.branch], replaced: replaced}
 	unsure := false
 	k.wants, unsure = w.wants(c, k.open, k.memory)
@@ -222,7 +223,8 @@ func (w *work) wants(c *component, open *services.MergeRequest, m memory) (out [
 			}
 		}
 	}
-	if open == nil || len(kept) == 0 || len(kept) < len(shown) || open.Checks == services.ChecksFailed || w.hasHotfix(c, kept) {
+	if open == nil || len(kept) == 0 || len(kept) < len(shown) || open.Checks == services.ChecksFailed ||
+		w.hasHotfix(c, kept) {
 		return fresh, unsure
 	}
 	since := m.At
@@ -248,7 +250,8 @@ func (e entry) with(data entry) entry {
 // hasHotfix reports whether a subscriber is to get a hotfix that is not among what is kept.
 func (w *work) hasHotfix(c *component, kept []entry) bool {
 	for _, s := range c.subscribers {
-		if s.differs(s.d) && slices.Contains(s.q.Hotfix, s.d.Ref) && !slices.ContainsFunc(kept, func(e entry) bool { return e.key == s.key && e.Ref == s.d.Ref }) {
+		if s.differs(s.d) && slices.Contains(s.q.Hotfix, s.d.Ref) &&
+			!slices.ContainsFunc(kept, func(e entry) bool { return e.key == s.key && e.Ref == s.d.Ref }) {
 			return true
 		}
 	}
@@ -268,6 +271,7 @@ func (w *work) deeds(c *component, k *keeper, err error) {
 		w.env.Stand(integration.Standing{Key: c.branch, State: stateMerged, Took: k.merged})
 	}
 	if err != nil && w.act.Did != nil {
-		w.act.Did(integration.Deed{Key: c.branch, Action: "promote", Status: string(reconcile.StatusFailed), Error: err.Error()})
+		w.act.Did(integration.Deed{Key: c.branch, Action: "promote", Status: string(reconcile.StatusFailed),
+			Error: err.Error()})
 	}
 }

@@ -38,7 +38,8 @@ resourceTemplates:
 
 // wantRef returns the entry of the production of the file.
 func wantRef(ref string) entry {
-	return entry{File: file, Template: "shop", Namespace: "/ns/prod.yml", Ref: ref, was: strings.Repeat("1", 40), key: "prod", label: "shop/shop prod"}
+	return entry{File: file, Template: "shop", Namespace: "/ns/prod.yml", Ref: ref, was: strings.Repeat("1", 40),
+		key: "prod", label: "shop/shop prod"}
 }
 
 // refs are the commits of the contents of the cases.
@@ -48,7 +49,8 @@ var refs = map[string]string{"D1": strings.Repeat("d1", 20), "D2": strings.Repea
 func newKeeper(t *testing.T, f *fakeForge, m memory, wants ...entry) *keeper {
 	t.Helper()
 	branch := promotion.Branch([]string{file})
-	k := &keeper{settings: ownSettings{Branch: "main"}, forge: f, now: f.now, mainHead: f.heads["main"], branch: branch, head: f.heads[branch], wants: wants, memory: m}
+	k := &keeper{settings: ownSettings{Branch: "main"}, forge: f, now: f.now, mainHead: f.heads["main"], branch: branch,
+		head: f.heads[branch], wants: wants, memory: m}
 	open, err := f.MergeRequests(t.Context(), promotion.BranchPrefix)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +85,8 @@ func (c requestCase) scene(t *testing.T) (*fakeForge, memory) {
 	var m memory
 	if c.MR != nil && *c.MR == "label only" {
 		f.commit("by-hand", f.commits[f.heads["main"]].files, "by hand", f.heads["main"])
-		if _, err := f.Open(t.Context(), services.MergeText{Branch: "by-hand", Labels: []string{"saas-promotion"}}); err != nil {
+		if _, err := f.Open(t.Context(),
+			services.MergeText{Branch: "by-hand", Labels: []string{"saas-promotion"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -245,7 +248,8 @@ func checkDryRun(t *testing.T, want []string) {
 		t.Fatal(err)
 	}
 	got := slices.Clone(s.forge.writes)
-	if text := s.log.String(); strings.Contains(text, "--- "+s.file(0)) && strings.Count(text, "\n-    ref: "+sha(1)) == 2 && strings.Count(text, "\n+    ref: "+sha(2)) == 2 {
+	if text := s.log.String(); strings.Contains(text, "--- "+s.file(0)) &&
+		strings.Count(text, "\n-    ref: "+sha(1)) == 2 && strings.Count(text, "\n+    ref: "+sha(2)) == 2 {
 		got = append(got, "print")
 	}
 	if !slices.Equal(got, want) {

@@ -104,14 +104,17 @@ func (k *keeper) describe(entries []entry) services.MergeText {
 	if n := len(files) - 1; n > 0 {
 		title += fmt.Sprintf(" and %d more files", n)
 	}
-	text := "These targets can be promoted: all publishers of their channels ran the commits with success, and for long enough.\n\n" +
+	text := "These targets can be promoted: all publishers of their channels ran the commits with success, and for long " +
+		"enough.\n\n" +
 		strings.Join(lines, "\n") + "\n\nThis merge request is kept up to date, and closed when it is not needed any more. " +
-		"A commit of somebody else on its branch stops that. Closing it stops it for this content.\n\n" + blockOf(entries) + "\n"
+		"A commit of somebody else on its branch stops that. Closing it stops it for this content.\n\n" + blockOf(entries) +
+		"\n"
 	title = sanitize.Line(title)
 	if runes := []rune(title); len(runes) > maxTitle {
 		title = string(runes[:maxTitle-1]) + "…"
 	}
-	return services.MergeText{Branch: k.branch, Target: k.settings.Branch, Title: title, Description: text, Labels: k.settings.Labels}
+	return services.MergeText{Branch: k.branch, Target: k.settings.Branch, Title: title, Description: text,
+		Labels: k.settings.Labels}
 }
 
 // code returns a text in the way of code in Markdown.
@@ -142,7 +145,8 @@ func (k *keeper) render(ctx context.Context, entries []entry) (rendering, error)
 	for _, file := range files {
 		is, err := k.forge.File(ctx, k.settings.Branch, file)
 		if errors.Is(err, services.ErrNotThere) {
-			out.dropped = append(out.dropped, fmt.Errorf("%s is not there on %s, so its targets are not promoted", file, k.settings.Branch))
+			out.dropped = append(out.dropped, fmt.Errorf("%s is not there on %s, so its targets are not promoted", file,
+				k.settings.Branch))
 			continue
 		}
 		if err != nil {

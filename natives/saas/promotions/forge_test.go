@@ -172,7 +172,8 @@ func (f *fakeForge) Ahead(_ context.Context, base, branch string) (services.Ahea
 	mine := f.ancestors(from)
 	for _, c := range slices.Backward(slices.Sorted(maps.Keys(f.ancestors(id)))) {
 		if !mine[c] {
-			out.Commits = append(out.Commits, services.AheadCommit{ID: c, Parents: f.commits[c].parents, Message: f.commits[c].message})
+			out.Commits = append(out.Commits, services.AheadCommit{ID: c, Parents: f.commits[c].parents,
+				Message: f.commits[c].message})
 		}
 	}
 	out.Paths = changed(f.commits[f.base(from, id)].files, to.files)
@@ -242,7 +243,8 @@ func (f *fakeForge) Open(_ context.Context, text services.MergeText) (int, error
 	}) {
 		return 0, errors.New("there is one")
 	}
-	f.requests = append(f.requests, &services.MergeRequest{Number: len(f.requests) + 1, Branch: text.Branch, Head: f.heads[text.Branch], State: services.MergeOpen,
+	f.requests = append(f.requests, &services.MergeRequest{Number: len(f.requests) + 1, Branch: text.Branch,
+		Head: f.heads[text.Branch], State: services.MergeOpen,
 		Title: text.Title, Description: text.Description, Labels: text.Labels, Opened: f.now})
 	return len(f.requests), nil
 }

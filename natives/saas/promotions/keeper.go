@@ -125,7 +125,8 @@ func (k *keeper) choose() []entry {
 		}
 	}
 	for _, e := range bad {
-		k.hold = fmt.Sprintf("the checks of %s at %.12s failed; it is held until something newer can be promoted%s, or the settings name %s under retry", e.label, e.Ref, k.until(e), contentDigest([]entry{e}))
+		k.hold = fmt.Sprintf("the checks of %s at %.12s failed; it is held until something newer can be promoted%s, or the "+
+			"settings name %s under retry", e.label, e.Ref, k.until(e), contentDigest([]entry{e}))
 	}
 	if len(good) == 0 && len(bad) > 0 && k.open != nil && k.memory.Content == contentDigest(bad[:1]) {
 		return bad[:1]
@@ -162,14 +163,16 @@ func (k *keeper) show(ctx context.Context, r rendering) error {
 				k.hold = fmt.Sprintf("somebody else opened the merge request !%d of this branch", p.Number)
 				return nil
 			}
-			if b, ok := readBlock(p.Description); ok && p.State == services.MergeClosed && !p.ClosedByUs && b.Content == r.content {
+			if b, ok := readBlock(p.Description); ok && p.State == services.MergeClosed && !p.ClosedByUs &&
+				b.Content == r.content {
 				k.hold = fmt.Sprintf("somebody closed the merge request !%d with this content; it is not opened again", p.Number)
 				return nil
 			}
 		}
 	}
 	text := k.describe(r.entries)
-	pushed := k.head == "" || k.again && r.content == k.memory.Content || digest != r.digest || k.open != nil && k.open.Conflicts && (k.mainHead == "" || k.mainHead != k.memory.Base)
+	pushed := k.head == "" || k.again && r.content == k.memory.Content || digest != r.digest ||
+		k.open != nil && k.open.Conflicts && (k.mainHead == "" || k.mainHead != k.memory.Base)
 	if pushed {
 		if err := k.push(ctx, r, text); err != nil {
 			return err
@@ -182,13 +185,15 @@ func (k *keeper) show(ctx context.Context, r rendering) error {
 // push makes the branch one commit on main, unless somebody committed to it since it was read.
 func (k *keeper) push(ctx context.Context, r rendering, text services.MergeText) error {
 	message := text.Title + "\n\n" + blockOf(r.entries) + "\n"
-	sha, err := k.forge.Commit(ctx, services.ForgeCommit{Branch: k.branch, Was: k.head, Start: k.settings.Branch, Message: message, Changes: r.changes})
+	sha, err := k.forge.Commit(ctx, services.ForgeCommit{Branch: k.branch, Was: k.head, Start: k.settings.Branch,
+		Message: message, Changes: r.changes})
 	if err != nil {
 		return err
 	}
 	k.did = append(k.did, "commit")
 	k.head = sha
-	k.memory.Pushed, k.memory.At, k.memory.Base, k.memory.Rendered, k.memory.Content = sha, k.now, k.mainHead, r.digest, r.content
+	k.memory.Pushed, k.memory.At, k.memory.Base, k.memory.Rendered, k.memory.Content = sha, k.now, k.mainHead, r.digest,
+		r.content
 	return nil
 }
 

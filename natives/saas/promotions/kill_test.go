@@ -66,7 +66,9 @@ func TestKilledAnywhere(t *testing.T) {
 			k := &killer{ForgeWriter: s.forge, left: 1 + s.r.IntN(4), after: s.r.IntN(2) == 0}
 			s.now = s.now.Add(5 * time.Minute)
 			s.forge.now, s.forge.writes = s.now, nil
-			of := New(Services{Repositories: s, Measurements: s, Forge: func(Project) (services.ForgeWriter, error) { return k, nil }})
+			of := New(Services{Repositories: s, Measurements: s, Forge: func(Project) (services.ForgeWriter, error) {
+				return k, nil
+			}})
 			err := of.Run(t.Context(), s.env(), integration.Actors{State: s.forgetful()})
 			if errors.Is(err, errKilled) {
 				kills++

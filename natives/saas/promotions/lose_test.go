@@ -35,7 +35,8 @@ func TestCommitJustBeforeAPushIsNotLost(t *testing.T) {
 			t.Errorf("%s: the commit is lost", name)
 		}
 		wrote, err := s.loop()
-		if err != nil || slices.Contains(wrote, "commit") || slices.Contains(wrote, "delete branch") || s.text(branch, "by-hand") != "mine" {
+		if err != nil || slices.Contains(wrote, "commit") || slices.Contains(wrote, "delete branch") ||
+			s.text(branch, "by-hand") != "mine" {
 			t.Errorf("%s: then it wrote %q, %v", name, wrote, err)
 		}
 	}

@@ -139,7 +139,8 @@ func readDocument[T any](ctx context.Context, s state.Store, key string) (map[st
 	}
 	out, err := parseDocument[T](raw)
 	if err != nil {
-		return nil, fmt.Errorf("reading what is remembered of %s: %w; look at the document, and remove it from the state if it is lost: then pins and failed checks are forgotten", key, err)
+		return nil, fmt.Errorf("reading what is remembered of %s: %w; look at the document, and remove it from the state "+
+			"if it is lost: then pins and failed checks are forgotten", key, err)
 	}
 	return out, nil
 }

@@ -50,7 +50,9 @@ func (w *work) halve(ctx context.Context, c *component, halves [][]entry) []erro
 		whole = c.whole
 	}
 	was, of := w.remembered[c.branch], w.remembered[whole.branch]
-	of.Parts = slices.DeleteFunc(slices.Clone(of.Parts), func(keys []string) bool { return c.whole != nil && isPart(c, keys) })
+	of.Parts = slices.DeleteFunc(slices.Clone(of.Parts), func(keys []string) bool {
+		return c.whole != nil && isPart(c, keys)
+	})
 	var parts []*component
 	for _, half := range halves {
 		var keys []string

@@ -29,7 +29,8 @@ func TestHalvesAreAlone(t *testing.T) {
 	s.code = append([]string{sha(3)}, s.code...)
 	s.deployAll(sha(3))
 	s.mustLoop("commit", "open") // of the targets that are not in question any more
-	if m := s.forge.requests[len(s.forge.requests)-1]; s.refs(m.Branch, 0)[0] != sha(3) || s.refs(m.Branch, 0)[2] != sha(1) {
+	if m := s.forge.requests[len(s.forge.requests)-1]; s.refs(m.Branch, 0)[0] != sha(3) ||
+		s.refs(m.Branch, 0)[2] != sha(1) {
 		t.Errorf("got %q", s.refs(m.Branch, 0))
 	}
 	s.settle()

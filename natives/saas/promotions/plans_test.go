@@ -31,15 +31,20 @@ func TestWhatPlansPromotions(t *testing.T) {
 		change func(w *saastest.World)
 		plans  bool
 	}{
-		"nothing":                    {func(*saastest.World) {}, false},
-		"a parameter of a publisher": {func(w *saastest.World) { w.Target(saastest.File, 0, 0)["parameters"] = map[string]any{"REPLICAS": 7} }, false},
-		"the names of owners":        {func(w *saastest.World) { w.Set(saastest.App, "Other", "serviceOwners", 0, "name") }, false},
+		"nothing": {func(*saastest.World) {}, false},
+		"a parameter of a publisher": {func(w *saastest.World) {
+			w.Target(saastest.File, 0, 0)["parameters"] = map[string]any{"REPLICAS": 7}
+		}, false},
+		"the names of owners": {func(w *saastest.World) { w.Set(saastest.App, "Other", "serviceOwners", 0, "name") }, false},
 		"another channel of a publisher": {func(w *saastest.World) {
 			w.Target(saastest.File, 0, 0)["promotion"] = map[string]any{"publish": []any{"shop-stage", "more"}}
 		}, false},
-		"the ref of a publisher":  {func(w *saastest.World) { w.Target(saastest.File, 0, 0)["ref"] = "stable" }, true},
-		"the ref of a subscriber": {func(w *saastest.World) { w.Target(saastest.File, 0, 1)["ref"] = saastest.Shas(1)[0] }, true},
-		"the soak time":           {func(w *saastest.World) { w.Target(saastest.File, 0, 1)["promotion"].(map[string]any)["soakDays"] = 3 }, true},
+		"the ref of a publisher": {func(w *saastest.World) { w.Target(saastest.File, 0, 0)["ref"] = "stable" }, true},
+		"the ref of a subscriber": {func(w *saastest.World) { w.Target(saastest.File, 0, 1)["ref"] = saastest.Shas(1)[0] },
+			true},
+		"the soak time": {func(w *saastest.World) {
+			w.Target(saastest.File, 0, 1)["promotion"].(map[string]any)["soakDays"] = 3
+		}, true},
 		"a blocked version": {func(w *saastest.World) {
 			w.Set(saastest.App, []any{saastest.Shas(1)[0]}, "codeComponents", 0, "blockedVersions")
 		}, true},

@@ -61,7 +61,8 @@ func (n native) DryRun(ctx context.Context, env integration.Environment) error {
 		return nothingDone(err)
 	}
 	if env.Base != nil {
-		w.say(fmt.Sprintf("%d targets are promoted automatically; what the merge would do to them is said by the report of the plan", len(w.all)))
+		w.say(fmt.Sprintf("%d targets are promoted automatically; what the merge would do to them is said by the report of "+
+			"the plan", len(w.all)))
 		return nil
 	}
 	if err := w.decide(ctx); err != nil {
@@ -149,7 +150,9 @@ func (w *work) say(line string) { _, _ = fmt.Fprintln(w.env.Log, sanitize.Line(l
 func (n native) connect(ctx context.Context, w *work) (services.ForgeWriter, error) {
 	f := w.settings.Forge
 	if f.URL == "" || f.Project == "" || f.Token.Path == "" || f.Token.Field == "" {
-		return nil, integration.Failure(integration.FailureOfConfig, errors.New("the settings do not say where merge requests are opened: forge needs url, project and token with path and field"))
+		return nil, integration.Failure(integration.FailureOfConfig,
+			errors.New("the settings do not say where merge requests are opened: forge needs url, project and token with path "+
+				"and field"))
 	}
 	if n.services.Forge == nil {
 		return nil, errNoService
@@ -190,18 +193,19 @@ func (w *work) decide(ctx context.Context) error {
 	if len(numbers) == 0 {
 		return nil
 	}
-	errs, err := reconcile.Each(ctx, numbers, max(w.env.Workers, 1), 0, func(ctx context.Context, number string, _ int) error {
-		i, err := strconv.Atoi(number)
-		if err != nil {
-			return err
-		}
-		s := w.all[i]
-		s.unknown = nil
-		m := w.remembered[branch[s]]
-		_, began := find(m.Begun, s.entry(w.settings, s.d))
-		w.asker.decide(ctx, s, w.seen[s.key], m.window(w.now), began)
-		return nil
-	})
+	errs, err := reconcile.Each(ctx, numbers, max(w.env.Workers, 1), 0,
+		func(ctx context.Context, number string, _ int) error {
+			i, err := strconv.Atoi(number)
+			if err != nil {
+				return err
+			}
+			s := w.all[i]
+			s.unknown = nil
+			m := w.remembered[branch[s]]
+			_, began := find(m.Begun, s.entry(w.settings, s.d))
+			w.asker.decide(ctx, s, w.seen[s.key], m.window(w.now), began)
+			return nil
+		})
 	for i, err := range errs {
 		if err != nil {
 			w.all[i].unknown = err
@@ -237,7 +241,8 @@ func (native) DesiredState(ctx context.Context, query integration.QueryFunc, of 
 	a := &asker{model: m}
 	for _, sub := range subscribers(m) {
 		for _, t := range sub.targets {
-			item := target{Key: sub.key, File: t.Place.File, SLOs: t.SLOs, State: m.CellState(saas.Cell{File: t.Template.File, Environment: t.Env(), Targets: []*saas.Target{t}})}
+			item := target{Key: sub.key, File: t.Place.File, SLOs: t.SLOs,
+				State: m.CellState(saas.Cell{File: t.Template.File, Environment: t.Env(), Targets: []*saas.Target{t}})}
 			for _, p := range a.publishers(t) {
 				item.Publishers = append(item.Publishers, publisher{p.UID(), p.Template.URL, p.Ref, p.Template.File.Code})
 			}
@@ -249,7 +254,8 @@ func (native) DesiredState(ctx context.Context, query integration.QueryFunc, of 
 }
 
 // UsesHosts implements [integration.HostUser].
-func (native) UsesHosts(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]integration.HostUse, error) {
+func (native) UsesHosts(ctx context.Context, query integration.QueryFunc,
+	it settings.Integration) ([]integration.HostUse, error) {
 	s, err := readSettings(it.Own)
 	if err != nil {
 		return nil, err

@@ -108,7 +108,8 @@ func TestGoingBackByHandIsAPin(t *testing.T) {
 	s.forge.edit("main", s.file(0), strings.ReplaceAll(text, sha(2), sha(1)))
 	s.mustLoop()
 	s.mustLoop()
-	if st := s.standing["saas-0/t0 c-1/shop-production"]; st.State != stateHeld || !strings.Contains(st.Hold, "pinned below") {
+	if st := s.standing["saas-0/t0 c-1/shop-production"]; st.State != stateHeld ||
+		!strings.Contains(st.Hold, "pinned below") {
 		t.Errorf("got %+v", st)
 	}
 	s.code = append([]string{sha(3)}, s.code...)
@@ -203,7 +204,8 @@ func TestBreachedObjectivesHold(t *testing.T) {
 	s.code, s.value = []string{sha(2), sha(1)}, 0.5
 	s.deployAll(sha(2))
 	s.mustLoop()
-	if st := s.standing["saas-0/t0 c-1/shop-production"]; st.State != stateHeld || !strings.Contains(st.Hold, "availability") {
+	if st := s.standing["saas-0/t0 c-1/shop-production"]; st.State != stateHeld ||
+		!strings.Contains(st.Hold, "availability") {
 		t.Errorf("got %+v", st)
 	}
 	s.value = 0.99
@@ -215,7 +217,8 @@ func TestDryRunWritesNothing(t *testing.T) {
 	s.code = []string{sha(2), sha(1)}
 	s.deployAll(sha(2))
 	s.forge.writes = nil
-	if err := s.native().DryRun(t.Context(), s.env()); err != nil || len(s.forge.writes) > 0 || !strings.Contains(s.log.String(), "promote") {
+	if err := s.native().DryRun(t.Context(), s.env()); err != nil || len(s.forge.writes) > 0 ||
+		!strings.Contains(s.log.String(), "promote") {
 		t.Errorf("got %v, wrote %q\n%s", err, s.forge.writes, s.log.String())
 	}
 	env := s.env()

@@ -47,7 +47,8 @@ func TestRebasedCommitsAreOurs(t *testing.T) {
 			ours, _ := s.forge.at(branch)
 			s.forge.edit("main", "README.md", "newer")
 			main, id := s.forge.at("main")
-			files := map[string]string{s.file(0): strings.Replace(ours.files[s.file(0)], c.from, c.to, 1), "README.md": main.files["README.md"]}
+			files := map[string]string{s.file(0): strings.Replace(ours.files[s.file(0)], c.from, c.to, 1),
+				"README.md": main.files["README.md"]}
 			s.forge.commit(branch, files, ours.message, id)
 			s.mustLoop(c.want...)
 			s.mustLoop()

@@ -56,7 +56,8 @@ func (w *work) report(errs []error) error {
 				opens = stand.Opens.UTC().Format("2006-01-02 15:04Z")
 			}
 			candidate := s.d.Candidate
-			_, _ = fmt.Fprintf(table, "%s\t%s\t%.12s\t%.12s\t%s\t%s\n", cell(s.label()), stand.State, cell(s.q.Ref), cell(candidate), opens, cell(strings.ReplaceAll(stand.Hold, "\n", "; ")))
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%.12s\t%.12s\t%s\t%s\n", cell(s.label()), stand.State, cell(s.q.Ref),
+				cell(candidate), opens, cell(strings.ReplaceAll(stand.Hold, "\n", "; ")))
 			w.env.Stand(stand)
 			w.find(s, stand)
 			if err := firstOf(s.unknown, s.d.Err); err != nil {
@@ -116,7 +117,8 @@ func (w *work) find(s *subscriber, stand integration.Standing) {
 	if stand.Hold == "" {
 		return
 	}
-	f := plan.Finding{Code: codeHeld, Severity: plan.SeverityNote, Place: s.target().Place, Message: s.label() + ": " + stand.Hold}
+	f := plan.Finding{Code: codeHeld, Severity: plan.SeverityNote, Place: s.target().Place,
+		Message: s.label() + ": " + stand.Hold}
 	if s.unknown != nil || s.d.Err != nil {
 		f.Code, f.Severity = codeUnknown, plan.SeverityError
 	}

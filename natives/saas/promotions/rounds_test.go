@@ -62,7 +62,8 @@ func newGitStory(t *testing.T, seed uint64) *gitStory {
 			t.Error(wrong)
 		}
 	})
-	client, err := ci.NewForge(ci.Options{API: "https://gitlab.example.com/api/v4", Token: ci.Token{Value: "token"}, Transport: wire{s.server}}, gitlabtest.ProjectPath)
+	client, err := ci.NewForge(ci.Options{API: "https://gitlab.example.com/api/v4", Token: ci.Token{Value: "token"},
+		Transport: wire{s.server}}, gitlabtest.ProjectPath)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,8 @@ func newGitStory(t *testing.T, seed uint64) *gitStory {
 // edit lets a person commit a file.
 func (s *gitStory) edit(branch, path, text string) string {
 	s.t.Helper()
-	id, err := s.repo.Commit(gitlabtest.Change{By: gitlabtest.Jane, Branch: branch, Message: "by hand", Files: map[string]string{path: text}})
+	id, err := s.repo.Commit(gitlabtest.Change{By: gitlabtest.Jane, Branch: branch, Message: "by hand",
+		Files: map[string]string{path: text}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -117,7 +119,8 @@ func (s *gitStory) people() {
 		case 1:
 			s.held[m.Source] = s.edit(m.Source, "by-hand-"+fmt.Sprint(m.IID), note)
 		case 2:
-			req := httptest.NewRequest(http.MethodPut, fmt.Sprintf("/api/v4/projects/%d/merge_requests/%d/rebase", gitlabtest.Project, m.IID), nil)
+			req := httptest.NewRequest(http.MethodPut, fmt.Sprintf("/api/v4/projects/%d/merge_requests/%d/rebase",
+				gitlabtest.Project, m.IID), nil)
 			req.Header.Set("PRIVATE-TOKEN", "token")
 			s.server.ServeHTTP(httptest.NewRecorder(), req)
 		}
@@ -142,7 +145,8 @@ func (s *gitStory) tidy(all bool) {
 // checks let pipelines end.
 func (s *gitStory) checks(good int) {
 	for _, m := range s.repo.OpenMergeRequests() {
-		if s.repo.PipelineOf(m.Head) == "running" || s.repo.PipelineOf(m.Head) == "pending" || s.repo.PipelineOf(m.Head) == "created" {
+		if s.repo.PipelineOf(m.Head) == "running" || s.repo.PipelineOf(m.Head) == "pending" ||
+			s.repo.PipelineOf(m.Head) == "created" {
 			switch n := s.r.IntN(good); n {
 			case 0:
 				s.repo.EndPipeline(m.Head, "failed")
@@ -172,7 +176,8 @@ func (s *gitStory) look(round int) {
 		}
 	}
 	for _, m := range s.repo.OpenMergeRequests() {
-		if _, byPerson := s.held[m.Source]; strings.HasPrefix(m.Source, promotion.BranchPrefix) && !byPerson && s.repo.Conflicts(m.IID) {
+		if _, byPerson := s.held[m.Source]; strings.HasPrefix(m.Source, promotion.BranchPrefix) && !byPerson &&
+			s.repo.Conflicts(m.IID) {
 			s.t.Fatalf("round %d: !%d has conflicts after a loop", round, m.IID)
 		}
 	}
@@ -244,7 +249,8 @@ func (s *gitStory) tell() {
 		gone, come = nil, nil
 	}
 	s.repo.Dir() // writes what is in memory
-	for line := range strings.Lines(s.repo.Git(s.t, "log", "-p", "--no-merges", "--unified=0", "--author="+gitlabtest.TheBot.Email, "--format=tformat:commit", "main", "--", "data")) {
+	for line := range strings.Lines(s.repo.Git(s.t, "log", "-p", "--no-merges", "--unified=0",
+		"--author="+gitlabtest.TheBot.Email, "--format=tformat:commit", "main", "--", "data")) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
 		case line == "commit":

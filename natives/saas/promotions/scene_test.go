@@ -61,7 +61,8 @@ func newScene(t testing.TB, files, size int) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scene{t: t, world: saastest.New(), code: []string{sha(1)}, bucket: map[string][]byte{}, uids: map[string]string{}, state: dir, now: begin, files: files, size: size, value: 1}
+	s := &scene{t: t, world: saastest.New(), code: []string{sha(1)}, bucket: map[string][]byte{},
+		uids: map[string]string{}, state: dir, now: begin, files: files, size: size, value: 1}
 	texts := map[string]string{"README.md": "read me\n"}
 	for f := range files {
 		text := fmt.Sprintf("# saas file %d\n$schema: /app-sre/saas-file-2.yml\nname: saas-%d\nresourceTemplates:\n", f, f)
@@ -137,7 +138,8 @@ func (s *scene) query() integration.QueryFunc {
 		}
 		if data["resourceTemplates"] = all; s.codes != nil {
 			auth := fmt.Sprintf("/pipelines/authentication-%d.yml", f)
-			w.Data[auth] = map[string]any{"$schema": "/app-sre/saas-file-authentication-1.yml", "code": map[string]any{"path": s.codes[f], "field": "token"}}
+			w.Data[auth] = map[string]any{"$schema": "/app-sre/saas-file-authentication-1.yml",
+				"code": map[string]any{"path": s.codes[f], "field": "token"}}
 			data["authentication"] = saastest.Ref(auth)
 		}
 		w.Data[fmt.Sprintf("/services/shop/saas-%d.yml", f)] = data
@@ -159,7 +161,8 @@ func (s *scene) deploy(f, i int, commit string, success bool) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.bucket[key] = promotion.Result{Success: success, Saas: fmt.Sprintf("saas-%d", f), Hash: "0123456789abcdef", At: s.now}.Next(nil).Bytes()
+	s.bucket[key] = promotion.Result{Success: success, Saas: fmt.Sprintf("saas-%d", f), Hash: "0123456789abcdef",
+		At: s.now}.Next(nil).Bytes()
 }
 
 func (s *scene) deployAll(commit string) {
@@ -229,7 +232,8 @@ func (s *scene) envOver(query integration.QueryFunc) integration.Environment {
 	of := rules.For(Name)
 	s.findings, s.standing = nil, map[string]integration.Standing{}
 	s.log.Reset()
-	return integration.Environment{Integration: Name, Settings: of, Query: query, State: state.ReadOnly(s.state), Now: func() time.Time { return s.now }, Log: &s.log, Workers: 1,
+	return integration.Environment{Integration: Name, Settings: of, Query: query, State: state.ReadOnly(s.state),
+		Now: func() time.Time { return s.now }, Log: &s.log, Workers: 1,
 		Secret: func(_ context.Context, ref integration.SecretRef) (string, error) {
 			if slices.Contains(s.codes, ref.Path) {
 				return ref.Path, nil

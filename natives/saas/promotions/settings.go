@@ -65,9 +65,11 @@ func readSettings(own settings.Own) (ownSettings, error) {
 		}
 	}
 	switch {
-	case strings.Trim(s.Forge.Project, "/") != s.Forge.Project, s.Forge.Project != "" && !strings.Contains(s.Forge.Project, "/"):
+	case strings.Trim(s.Forge.Project, "/") != s.Forge.Project,
+		s.Forge.Project != "" && !strings.Contains(s.Forge.Project, "/"):
 		return s, own.Mistake("must be the path of a project, such as group/project", "forge", "project")
-	case s.Folder != "" && path.Clean(s.Folder) != s.Folder, strings.HasPrefix(s.Folder, "/"), strings.HasPrefix(s.Folder, ".."):
+	case s.Folder != "" && path.Clean(s.Folder) != s.Folder, strings.HasPrefix(s.Folder, "/"),
+		strings.HasPrefix(s.Folder, ".."):
 		return s, own.Mistake("must be a folder of the project, such as data", "folder")
 	case s.Branch == "" || strings.HasPrefix(s.Branch, promotion.BranchPrefix):
 		return s, own.Mistake("must be the branch that merge requests are for, such as main", "branch")

@@ -12,7 +12,8 @@ func TestEachSecretOfARepositoryIsAsked(t *testing.T) {
 	s.codes, s.opens, s.own = []string{"app/wrong", "app/right"}, "app/right", ", hosts: [github.com]"
 	s.code = []string{sha(2), sha(1)}
 	s.deployAll(sha(2))
-	if _, err := s.loop(); err == nil || !strings.Contains(err.Error(), "status 403") || strings.Contains(err.Error(), "saas-1") {
+	if _, err := s.loop(); err == nil || !strings.Contains(err.Error(), "status 403") ||
+		strings.Contains(err.Error(), "saas-1") {
 		t.Errorf("got %v", err)
 	}
 	if len(s.forge.requests) != 1 || !strings.Contains(s.forge.requests[0].Title, "saas-1") {

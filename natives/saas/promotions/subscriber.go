@@ -131,11 +131,14 @@ type noted struct {
 // entry returns what a decision does to the target of a subscriber.
 func (s *subscriber) entry(in ownSettings, d promotion.Decision) entry {
 	t := s.target()
-	out := entry{File: in.inProject(t.Place.File), Template: t.Template.Name, Namespace: namespaceOf(t), Name: nameOf(t), Ref: d.Ref,
+	out := entry{File: in.inProject(t.Place.File), Template: t.Template.Name, Namespace: namespaceOf(t), Name: nameOf(t),
+		Ref: d.Ref,
 		key: s.key, was: s.q.Ref, label: s.label()}
 	channels, selector := t.Distinct()
 	if out.Channels = channels; selector != nil {
-		out.Selector = &edit.Selector{Include: append([]string(nil), selector.Include...), Exclude: append([]string(nil), selector.Exclude...)} // as JSON has them
+		// as JSON has them
+		out.Selector = &edit.Selector{Include: append([]string(nil), selector.Include...),
+			Exclude: append([]string(nil), selector.Exclude...)}
 	}
 	for _, n := range d.Data {
 		out.Notes = append(out.Notes, noted(n))
@@ -145,7 +148,8 @@ func (s *subscriber) entry(in ownSettings, d promotion.Decision) entry {
 
 // change returns the change of a file that an entry is.
 func (e entry) change() edit.Change {
-	out := edit.Change{Template: e.Template, Namespace: e.Namespace, Name: e.Name, Channels: e.Channels, Selector: e.Selector, Was: e.was, Ref: e.Ref}
+	out := edit.Change{Template: e.Template, Namespace: e.Namespace, Name: e.Name, Channels: e.Channels,
+		Selector: e.Selector, Was: e.was, Ref: e.Ref}
 	for _, n := range e.Notes {
 		out.Notes = append(out.Notes, edit.Note(n))
 	}

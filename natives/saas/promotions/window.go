@@ -41,7 +41,8 @@ func (m *memory) begins(in ownSettings, c *component) {
 // goesOn returns a promotion that began in a window as it is now, and whether it may go on. With
 // an error it is not known.
 func (s *subscriber) goesOn(in ownSettings, begun entry) (entry, bool, error) {
-	if begun.Ref == "" || s.isUnknown() || s.q.Rule == promotion.Head && begun.Ref != s.d.Candidate && begun.Ref != s.q.Ref {
+	if begun.Ref == "" || s.isUnknown() || s.q.Rule == promotion.Head && begun.Ref != s.d.Candidate &&
+		begun.Ref != s.q.Ref {
 		return entry{}, false, nil
 	}
 	still, ok := promotion.Still(s.q, begun.Ref)

@@ -32,7 +32,8 @@ func templateOf(n int) map[string]string {
 	var out strings.Builder
 	out.WriteString(head + "parameters: [{name: A}, {name: B}]\nobjects:\n")
 	for i := range n {
-		fmt.Fprintf(&out, "- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: p%d\n    labels: {app: shop, part: web}\n  spec:\n    containers:\n    - name: web\n      image: quay.io/shop/web:1\n      env:\n", i)
+		fmt.Fprintf(&out,
+			"- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: p%d\n    labels: {app: shop, part: web}\n  spec:\n    containers:\n    - name: web\n      image: quay.io/shop/web:1\n      env:\n", i)
 		for j := range 20 {
 			fmt.Fprintf(&out, "      - name: V%d\n        value: ${A} and ${B} and some more text that stays as it is\n", j)
 		}

@@ -75,7 +75,8 @@ func TestCached(t *testing.T) {
 	})
 	asked = 0
 	for range 2 {
-		if got, err := files(t.Context(), "https://large", sha, "p", false); err != nil || !maps.EqualFunc(got, large, func(a, b []byte) bool { return len(a) == len(b) }) {
+		if got, err := files(t.Context(), "https://large", sha, "p", false); err != nil ||
+			!maps.EqualFunc(got, large, func(a, b []byte) bool { return len(a) == len(b) }) {
 			t.Error(err)
 		}
 	}

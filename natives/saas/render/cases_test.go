@@ -29,9 +29,12 @@ func text(raw json.RawMessage) *string {
 // target returns a target of a template of OpenShift that manages some kinds and allows images
 // of quay.io.
 func target() *saas.Target {
-	file := &saas.File{Name: "shop", ManagedTypes: []string{"Deployment", "ConfigMap", "Secret", "Pod", "PrometheusRule"}, ImagePatterns: []string{"quay.io/"}}
-	of := &saas.Template{File: file, Name: "web", URL: "https://git.example.com/shop/web", Path: "/openshift/template.yaml"}
-	return &saas.Target{Template: of, Ref: "main", Namespace: saas.Namespace{Name: "shop-stage", Environment: &saas.Environment{Name: "stage"}}}
+	file := &saas.File{Name: "shop", ManagedTypes: []string{"Deployment", "ConfigMap", "Secret", "Pod", "PrometheusRule"},
+		ImagePatterns: []string{"quay.io/"}}
+	of := &saas.Template{File: file, Name: "web", URL: "https://git.example.com/shop/web",
+		Path: "/openshift/template.yaml"}
+	return &saas.Target{Template: of, Ref: "main", Namespace: saas.Namespace{Name: "shop-stage",
+		Environment: &saas.Environment{Name: "stage"}}}
 }
 
 func TestParametersCases(t *testing.T) {
@@ -54,7 +57,8 @@ func TestParametersCases(t *testing.T) {
 			}
 			return out
 		}
-		to.Namespace.Environment.SecretParameters, to.Template.File.SecretParameters = secrets("env", c.Input.Envs), secrets("saas", c.Input.Saass)
+		to.Namespace.Environment.SecretParameters, to.Template.File.SecretParameters = secrets("env", c.Input.Envs),
+			secrets("saas", c.Input.Saass)
 		to.Template.SecretParameters, to.SecretParameters = secrets("rt", c.Input.Rts), secrets("target", c.Input.Targets)
 		got, err := collect(layersOf(to), func(p saas.SecretParameter) string { return values[p.Secret] }, true)
 		if err != nil {
@@ -192,7 +196,8 @@ func TestImageCheckCases(t *testing.T) {
 		to.Template.File.ImagePatterns, to.Namespace.Environment.Labels = c.Input.Patterns, c.Input.EnvLabels
 		pods := "apiVersion: v1\nkind: Template\nobjects:\n"
 		for i, image := range c.Input.Images {
-			pods += fmt.Sprintf("- {apiVersion: v1, kind: Pod, metadata: {name: p%d}, spec: {containers: [{image: %q}]}}\n", i, image)
+			pods += fmt.Sprintf("- {apiVersion: v1, kind: Pod, metadata: {name: p%d}, spec: {containers: [{image: %q}]}}\n", i,
+				image)
 		}
 		in := Input{Target: to, Commit: "0123456789", Blocks: c.Input.Block, Files: oneFile(pods)}
 		if c.Input.Registry != nil {
@@ -219,7 +224,8 @@ func TestManagedTypesCases(t *testing.T) {
 	shared.Each(t, "managed_types", func(t *testing.T, c of) {
 		to := target()
 		to.Template.File.ManagedTypes = c.Input.Managed
-		object := fmt.Sprintf("apiVersion: v1\nkind: Template\nobjects:\n- {apiVersion: %s, kind: %s, metadata: {name: x}}\n", c.Input.APIVersion, c.Input.Kind)
+		object := fmt.Sprintf("apiVersion: v1\nkind: Template\nobjects:\n- {apiVersion: %s, kind: %s, metadata: {name: x}}\n",
+			c.Input.APIVersion, c.Input.Kind)
 		out, err := Render(t.Context(), Input{Target: to, Files: oneFile(object)})
 		if err != nil {
 			t.Fatal(err)

@@ -67,7 +67,8 @@ func Compare(base, head Output) []ObjectChange {
 		}
 	}
 	slices.SortFunc(out, func(a, b ObjectChange) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Action, b.Action))
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Action, b.Action))
 	})
 	return out
 }
@@ -139,7 +140,8 @@ func (c *comparison) compare(old, changed any, at string) {
 		return
 	}
 	if !isSame(old, changed) {
-		c.changes = append(c.changes, reconcile.Change{Path: phrase.Cut(at, maxShown), Old: c.show(old, at), New: c.show(changed, at)})
+		c.changes = append(c.changes, reconcile.Change{Path: phrase.Cut(at, maxShown), Old: c.show(old, at),
+			New: c.show(changed, at)})
 	}
 }
 
@@ -166,7 +168,8 @@ func (c *comparison) compareLists(was, is []any, at string) {
 		}
 	}
 	if len(c.changes) == 0 && !isSame(was, is) {
-		c.changes = append(c.changes, reconcile.Change{Path: phrase.Cut(at, maxShown), Old: "in another order", New: "in this order"})
+		c.changes = append(c.changes, reconcile.Change{Path: phrase.Cut(at, maxShown), Old: "in another order",
+			New: "in this order"})
 	}
 }
 
@@ -211,7 +214,8 @@ func (c *comparison) show(value any, at string) string {
 		return ""
 	}
 	holds := func(place string) bool { return isBelow(place, []string{at}) }
-	if isBelow(at, c.masked) || slices.ContainsFunc(c.masked, holds) || c.isSecret && (isBelow(at, []string{"/data", "/stringData"})) {
+	if isBelow(at, c.masked) || slices.ContainsFunc(c.masked, holds) ||
+		c.isSecret && (isBelow(at, []string{"/data", "/stringData"})) {
 		return mask
 	}
 	return phrase.Cut(string(encode(value)), maxShown)

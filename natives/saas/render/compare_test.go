@@ -31,10 +31,13 @@ func TestCompare(t *testing.T) {
 	}{
 		{"nothing", object(`"spec":{"a":[1,{"b":null}]}`), object(`"spec":{"a":[1,{"b":null}]}`), nil, `null`},
 		{"another value", object(`"spec":{"a":1,"b":"x"}`), object(`"spec":{"a":2,"b":"x"}`), nil, `/spec/a: 1 -> 2`},
-		{"a value more and one less", object(`"spec":{"a":1}`), object(`"spec":{"b":{"c":"<"}}`), nil, `/spec/a: 1 -> |/spec/b:  -> {"c":"<"}`},
+		{"a value more and one less", object(`"spec":{"a":1}`), object(`"spec":{"b":{"c":"<"}}`), nil,
+			`/spec/a: 1 -> |/spec/b:  -> {"c":"<"}`},
 		{"another type", object(`"spec":[1]`), object(`"spec":"[1]"`), nil, `/spec: [1] -> "[1]"`},
-		{"containers by name", object(`"c":[{"name":"a","i":1},{"name":"b","i":1}]`), object(`"c":[{"name":"b","i":2},{"name":"a","i":1},{"name":"d"}]`), nil, `/c/0/i: 1 -> 2|/c/2:  -> {"name":"d"}`},
-		{"containers in another order", object(`"c":[{"name":"a"},{"name":"b"}]`), object(`"c":[{"name":"b"},{"name":"a"}]`), nil, `/c: in another order -> in this order`},
+		{"containers by name", object(`"c":[{"name":"a","i":1},{"name":"b","i":1}]`),
+			object(`"c":[{"name":"b","i":2},{"name":"a","i":1},{"name":"d"}]`), nil, `/c/0/i: 1 -> 2|/c/2:  -> {"name":"d"}`},
+		{"containers in another order", object(`"c":[{"name":"a"},{"name":"b"}]`), object(`"c":[{"name":"b"},{"name":"a"}]`),
+			nil, `/c: in another order -> in this order`},
 		{"items by position", object(`"c":[1,2,3]`), object(`"c":[1,3]`), nil, `/c/1: 2 -> 3|/c/2: 3 -> `},
 		{"a secret", object(`"a":"old","b":1`), object(`"a":"new","b":1`), []string{"/a"}, `/a: *** -> ***`},
 		{"a secret that stays", object(`"a":"old","b":1`), object(`"a":"old","b":2`), []string{"/a"}, `/b: 1 -> 2`},
@@ -42,10 +45,15 @@ func TestCompare(t *testing.T) {
 		{"a place below a secret", object(`"a":{"old":1}`), object(`"a":{"new":1}`), []string{"/a"}, `/a: *** -> ***`},
 		{"a place beside a secret", object(`"a":1,"ab":1`), object(`"a":1,"ab":2`), []string{"/a"}, `/ab: 1 -> 2`},
 		{"a whole object", object(`"a":1`), object(`"a":2`), []string{""}, `: *** -> ***`},
-		{"data of a Secret", `[{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s"},"data":{"p":"old"},"type":"x"}]`, `[{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s"},"data":{"p":"new"},"type":"y"}]`, nil, `/data/p: *** -> ***|/type: "x" -> "y"`},
-		{"objects that come and go", `[{"kind":"A","apiVersion":"v1","metadata":{"name":"x"}}]`, `[{"kind":"A","apiVersion":"g/v1","metadata":{"name":"x"}}]`, nil, `delete A/x;create A.g/x`},
-		{"an object with a secret name", `[]`, `[{"kind":"A","apiVersion":"v1","metadata":{"name":"x"}}]`, []string{"/metadata/name"}, `create A/***`},
-		{"a long value", object(`"a":"` + strings.Repeat("é", 200) + `"`), object(`"a":1`), nil, `/a: "` + strings.Repeat("é", 59) + `… -> 1`},
+		{"data of a Secret", `[{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s"},"data":{"p":"old"},"type":"x"}]`,
+			`[{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s"},"data":{"p":"new"},"type":"y"}]`, nil,
+			`/data/p: *** -> ***|/type: "x" -> "y"`},
+		{"objects that come and go", `[{"kind":"A","apiVersion":"v1","metadata":{"name":"x"}}]`,
+			`[{"kind":"A","apiVersion":"g/v1","metadata":{"name":"x"}}]`, nil, `delete A/x;create A.g/x`},
+		{"an object with a secret name", `[]`, `[{"kind":"A","apiVersion":"v1","metadata":{"name":"x"}}]`,
+			[]string{"/metadata/name"}, `create A/***`},
+		{"a long value", object(`"a":"` + strings.Repeat("é", 200) + `"`), object(`"a":1`), nil,
+			`/a: "` + strings.Repeat("é", 59) + `… -> 1`},
 	} {
 		var parts []string
 		for _, change := range Compare(outputOf(t, c.base, c.masked...), outputOf(t, c.head, c.masked...)) {
@@ -95,7 +103,8 @@ func TestCompareByReference(t *testing.T) {
 		head := outputOf(t, fmt.Sprintf(object, value), "/data/a")
 		head.Hidden = outputOf(t, fmt.Sprintf(object, "(secret)")).Objects
 		changes := Compare(base, head)
-		if len(changes) != 1 || len(changes[0].Changes) != 1 || changes[0].Changes[0].Path != "/data/a" || changes[0].Changes[0].New != mask {
+		if len(changes) != 1 || len(changes[0].Changes) != 1 || changes[0].Changes[0].Path != "/data/a" ||
+			changes[0].Changes[0].New != mask {
 			t.Errorf("%s: got %+v", value, changes)
 		}
 		if again := Compare(head, head); len(again) > 0 {

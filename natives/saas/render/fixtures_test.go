@@ -60,23 +60,28 @@ func jsonOf(t *testing.T, v map[string]any) *string {
 // _ for each slash. It returns the objects by cluster, namespace and kind.
 func renderAll(t *testing.T, raw []byte, read func(name string) ([]byte, error)) map[string]any {
 	t.Helper()
-	fields := strings.NewReplacer("managedResourceTypes", "managedresourcetypes", "imagePatterns", "imagepatterns", "resourceTemplates", "resourcetemplates")
+	fields := strings.NewReplacer("managedResourceTypes", "managedresourcetypes", "imagePatterns", "imagepatterns",
+		"resourceTemplates", "resourcetemplates")
 	var f fixture
 	if err := yaml.Unmarshal([]byte(fields.Replace(string(raw))), &f); err != nil {
 		t.Fatal(err)
 	}
-	file := &saas.File{Name: "fixture", ManagedTypes: f.ManagedResourceTypes, ImagePatterns: f.ImagePatterns, Parameters: jsonOf(t, f.Parameters)}
+	file := &saas.File{Name: "fixture", ManagedTypes: f.ManagedResourceTypes, ImagePatterns: f.ImagePatterns,
+		Parameters: jsonOf(t, f.Parameters)}
 	out := map[string]any{}
 	for _, of := range f.ResourceTemplates {
 		kind := saas.OpenShift
 		if of.Provider != "" {
 			kind = saas.Kind(of.Provider)
 		}
-		template := &saas.Template{File: file, Name: of.Name, URL: of.URL, Path: of.Path, Kind: kind, HashLength: of.HashLength, Parameters: jsonOf(t, of.Parameters)}
+		template := &saas.Template{File: file, Name: of.Name, URL: of.URL, Path: of.Path, Kind: kind,
+			HashLength: of.HashLength, Parameters: jsonOf(t, of.Parameters)}
 		for _, to := range of.Targets {
 			n := to.Namespace
-			in := Input{HashLength: 7, Commit: to.Ref, Target: &saas.Target{Template: template, Ref: to.Ref, Parameters: jsonOf(t, to.Parameters),
-				Namespace: saas.Namespace{Name: n.Name, Environment: &saas.Environment{Name: n.Environment.Name, Parameters: jsonOf(t, n.Environment.Parameters)}}}}
+			in := Input{HashLength: 7, Commit: to.Ref, Target: &saas.Target{Template: template, Ref: to.Ref,
+				Parameters: jsonOf(t, to.Parameters),
+				Namespace: saas.Namespace{Name: n.Name, Environment: &saas.Environment{Name: n.Environment.Name,
+					Parameters: jsonOf(t, n.Environment.Parameters)}}}}
 			in.Files = func(_ context.Context, _, commit, path string, _ bool) (map[string][]byte, error) {
 				text, err := read(commit + "_" + strings.ReplaceAll(strings.TrimPrefix(path, "/"), "/", "_"))
 				if err != nil {
@@ -200,7 +205,8 @@ parameters:
 // parameters, texts where numbers are meant, kinds that are left out.
 func TestFixtures(t *testing.T) {
 	files := map[string]string{
-		strings.Repeat("a", 40) + "_deploy_web.yaml": shopWeb, strings.Repeat("b", 40) + "_deploy_web.yaml": strings.ReplaceAll(shopWeb, "--log=", "--level="),
+		strings.Repeat("a", 40) + "_deploy_web.yaml":  shopWeb,
+		strings.Repeat("b", 40) + "_deploy_web.yaml":  strings.ReplaceAll(shopWeb, "--log=", "--level="),
 		strings.Repeat("a", 40) + "_deploy_port.yaml": "apiVersion: template.openshift.io/v1\nkind: Template\nobjects:\n- {apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: [{port: '${PORT}'}]}}\nparameters: [{name: PORT, value: '80'}]\n",
 	}
 	got := renderAll(t, []byte(shopFile), func(name string) ([]byte, error) {
@@ -210,15 +216,21 @@ func TestFixtures(t *testing.T) {
 		return nil, os.ErrNotExist
 	})
 	deployment := func(sha, log, domain, debug, cpu string, replicas int) any {
-		return plainOf(t, map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "web", "annotations": map[string]any{"commit": strings.Repeat(sha, 40)}},
-			"spec": map[string]any{"replicas": replicas, "template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "web", "image": "quay.io/acme/web:" + strings.Repeat(sha, 10),
-				"args":      []any{log, "--domain=" + domain, `--list=[1, {"a": "\u00e9"}]`, "--debug=" + debug, "${NOT_DECLARED}"},
-				"resources": map[string]any{"limits": map[string]any{"cpu": cpu}}}}}}}})
+		return plainOf(t, map[string]any{"apiVersion": "apps/v1", "kind": "Deployment",
+			"metadata": map[string]any{"name": "web", "annotations": map[string]any{"commit": strings.Repeat(sha, 40)}},
+			"spec": map[string]any{"replicas": replicas,
+				"template": map[string]any{
+					"spec": map[string]any{"containers": []any{map[string]any{"name": "web",
+						"image": "quay.io/acme/web:" + strings.Repeat(sha, 10),
+						"args": []any{log, "--domain=" + domain, `--list=[1, {"a": "\u00e9"}]`, "--debug=" + debug,
+							"${NOT_DECLARED}"},
+						"resources": map[string]any{"limits": map[string]any{"cpu": cpu}}}}}}}})
 	}
 	want := map[string]any{
 		"c-1_stage_Deployment": deployment("a", "--log=warn", "shop.stage.example.com", "true", "1", 2),
 		"c-2_prod_Deployment":  deployment("b", "--level=error", "shop.production.example.com", "false", "100m", 5),
-		"c-1_stage_Service":    plainOf(t, map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "web"}, "spec": map[string]any{"ports": []any{map[string]any{"port": "80"}}}}),
+		"c-1_stage_Service": plainOf(t, map[string]any{"apiVersion": "v1", "kind": "Service",
+			"metadata": map[string]any{"name": "web"}, "spec": map[string]any{"ports": []any{map[string]any{"port": "80"}}}}),
 	}
 	for key := range want {
 		if !reflect.DeepEqual(got[key], want[key]) {

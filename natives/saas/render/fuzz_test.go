@@ -24,8 +24,10 @@ func FuzzRender(f *testing.F) {
 			f.Add([]byte(configMap(data)[""]), parameters, false)
 		}
 	}
-	f.Add([]byte(head+"objects: [{apiVersion: '${A}', kind: '${A}', metadata: {name: '${A}', namespace: '${A}'}}]\nparameters: [{name: A}]"), "{}", false)
-	f.Add([]byte(head+"objects: [{apiVersion: v1, kind: Pod, metadata: {name: '${A}'}, spec: {containers: [{image: '${A}'}]}}]\nparameters: [{name: A}, {name: IMAGE_DIGEST}]"), `{"REGISTRY_IMG": "${A}"}`, false)
+	f.Add([]byte(head+
+		"objects: [{apiVersion: '${A}', kind: '${A}', metadata: {name: '${A}', namespace: '${A}'}}]\nparameters: [{name: A}]"), "{}", false)
+	f.Add([]byte(head+
+		"objects: [{apiVersion: v1, kind: Pod, metadata: {name: '${A}'}, spec: {containers: [{image: '${A}'}]}}]\nparameters: [{name: A}, {name: IMAGE_DIGEST}]"), `{"REGISTRY_IMG": "${A}"}`, false)
 	f.Add([]byte("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n---\na: [1]\n---\n"), "", true)
 	f.Fuzz(func(t *testing.T, raw []byte, parameters string, isFolder bool) {
 		if strings.Contains(string(raw)+parameters, "s3c") {
@@ -105,7 +107,8 @@ func FuzzParameters(f *testing.F) {
 	f.Add(`{"": "${}", "é": 1e999, "\ud800": [1, {"b": -0.0, "a": "😀"}]}`, `[]`, "")
 	f.Add(`{"A":1}{"B":2}`, `null`, "\x00")
 	f.Fuzz(func(t *testing.T, first, second, secret string) {
-		of := []layer{{of: "x", parameters: &first, secrets: []saas.SecretParameter{{Name: "S"}}}, {of: "y", parameters: &second}}
+		of := []layer{{of: "x", parameters: &first, secrets: []saas.SecretParameter{{Name: "S"}}},
+			{of: "y", parameters: &second}}
 		for _, areTexts := range []bool{true, false} {
 			got, err := collect(of, func(saas.SecretParameter) string { return secret }, areTexts)
 			if err != nil {

@@ -194,7 +194,8 @@ func (r *renderer) addDigest(ctx context.Context, t *template.Template, p *param
 	}
 	repository := pythonText(p.values["REGISTRY_IMG"])
 	if p.values["REGISTRY_IMG"] == nil || repository == "" {
-		return &TargetMistake{Code: CodeImage, Message: "the template asks for the digest of its image, so it needs the parameter REGISTRY_IMG"}
+		return &TargetMistake{Code: CodeImage, Message: "the template asks for the digest of its image, so it needs the " +
+			"parameter REGISTRY_IMG"}
 	}
 	if r.image == nil {
 		digest, err := r.askDigest(ctx, repository+":"+pythonText(p.values["IMAGE_TAG"]))
@@ -215,7 +216,8 @@ func (r *renderer) addDigest(ctx context.Context, t *template.Template, p *param
 // askDigest asks the registry for the digest of the image of a target.
 func (r *renderer) askDigest(ctx context.Context, name string) (string, error) {
 	label, isSecret := fmt.Sprintf("the image %.200q", name), false
-	if hidden, err := r.parameters(r.secrets.placeholder, true); err != nil || pythonText(hidden.values["REGISTRY_IMG"])+":"+pythonText(hidden.values["IMAGE_TAG"]) != name {
+	if hidden, err := r.parameters(r.secrets.placeholder, true); err != nil ||
+		pythonText(hidden.values["REGISTRY_IMG"])+":"+pythonText(hidden.values["IMAGE_TAG"]) != name {
 		label, isSecret = "the image of REGISTRY_IMG, which holds a secret,", true
 	}
 	if isSecret && r.in.Secret == nil {

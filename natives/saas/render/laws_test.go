@@ -19,7 +19,8 @@ import (
 var worlds = flag.Int("worlds", 3000, "how many random targets are rendered")
 
 // pieces are what random texts are made of.
-var pieces = []string{"${A}", "${B}", "${C}", "${NO}", "${IMAGE_TAG}", "${COMMIT_SHA}", "${", "}", "$", "x", "y", "-", "${A-B}"}
+var pieces = []string{"${A}", "${B}", "${C}", "${NO}", "${IMAGE_TAG}", "${COMMIT_SHA}", "${", "}", "$", "x", "y", "-",
+	"${A-B}"}
 
 // A dice makes random worlds.
 type dice struct{ *rand.Rand }
@@ -65,7 +66,8 @@ func (d dice) parameter() slowParameter {
 	p := slowParameter{name: d.pick("A", "B", "C", "D", "IMAGE_TAG", "COMMIT_SHA", "CHANNEL"), secret: d.IntN(4) == 0}
 	switch n := d.IntN(10); {
 	case p.secret || n < 6:
-		p.value = d.pick("", "0", "x", "y", "xy", "7", "[1]", "true", "null", "{\"k\": 1}", "u:${A}@", "${B}", "${D}${D}", "${C}x")
+		p.value = d.pick("", "0", "x", "y", "xy", "7", "[1]", "true", "null", "{\"k\": 1}", "u:${A}@", "${B}", "${D}${D}",
+			"${C}x")
 	case n == 6:
 		p.value = d.IntN(2) == 0
 	case n == 7:
@@ -79,7 +81,8 @@ func (d dice) parameter() slowParameter {
 }
 
 func (d dice) world() slowWorld {
-	w := slowWorld{commit: "0123456789abcdef0123456789abcdef01234567", useChan: d.IntN(4) == 0, managed: []string{"ConfigMap", "Deployment.apps"}}
+	w := slowWorld{commit: "0123456789abcdef0123456789abcdef01234567", useChan: d.IntN(4) == 0,
+		managed: []string{"ConfigMap", "Deployment.apps"}}
 	for i := range w.layers {
 		names := map[string]bool{}
 		for range d.IntN(4) {
@@ -104,7 +107,8 @@ func (d dice) world() slowWorld {
 		w.labels = map[string]string{d.pick("l", "${A}", "k"): d.text(), d.pick("m", "x"): d.text()}
 	}
 	for i := range d.IntN(4) {
-		kind := [][2]string{{"ConfigMap", "v1"}, {"Deployment", "apps/v1"}, {"Deployment", "other/v1"}, {"Service", "v1"}}[d.IntN(4)]
+		kind := [][2]string{{"ConfigMap", "v1"}, {"Deployment", "apps/v1"}, {"Deployment", "other/v1"},
+			{"Service", "v1"}}[d.IntN(4)]
 		metadata := map[string]any{"name": fmt.Sprint("n", i)}
 		if d.IntN(8) == 0 {
 			metadata["name"] = d.pick("${A}", "n1", "${B}x", "")
@@ -115,7 +119,8 @@ func (d dice) world() slowWorld {
 		if d.IntN(3) == 0 {
 			metadata["labels"] = map[string]any{"l": d.text(), "k": d.value(0)}
 		}
-		w.objects = append(w.objects, map[string]any{"kind": kind[0], "apiVersion": kind[1], "metadata": metadata, "data": d.value(3)})
+		w.objects = append(w.objects, map[string]any{"kind": kind[0], "apiVersion": kind[1], "metadata": metadata,
+			"data": d.value(3)})
 	}
 	return w
 }
@@ -166,7 +171,8 @@ func (w slowWorld) document(t *testing.T) []byte {
 		}
 		declared = append(declared, p)
 	}
-	raw, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Template", "objects": w.objects, "labels": w.labels, "parameters": declared})
+	raw, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Template", "objects": w.objects,
+		"labels": w.labels, "parameters": declared})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +231,9 @@ func TestSecondImplementation(t *testing.T) {
 
 // The random worlds tell each of these mistakes from what is right.
 func TestMutants(t *testing.T) {
-	for _, m := range []mutant{"the environment wins", "two passes", "a chain is no secret", "the commit wins", "undeclared names are empty", "values are filled in at once", "namespaces stay", "keys are no secrets", "labels of the object win"} {
+	for _, m := range []mutant{"the environment wins", "two passes", "a chain is no secret", "the commit wins",
+		"undeclared names are empty", "values are filled in at once", "namespaces stay", "keys are no secrets",
+		"labels of the object win"} {
 		found := false
 		for seed := 0; seed < 3000 && !found; seed++ {
 			found = differ(t, dice{rand.New(rand.NewPCG(uint64(seed), 16))}.world(), m) != ""

@@ -95,7 +95,8 @@ func (r *renderer) isManagedName(kind, version, name string) bool {
 // deploys nowhere else.
 func dropNamespace(metadata map[string]any, namespace, label string) error {
 	if is, isThere := metadata["namespace"]; isThere && is != nil && is != "" && is != namespace {
-		return &TargetMistake{Code: CodeObject, Message: fmt.Sprintf("%s names another namespace than that of the target, %.63q: remove it there", label, namespace)}
+		return &TargetMistake{Code: CodeObject,
+			Message: fmt.Sprintf("%s names another namespace than that of the target, %.63q: remove it there", label, namespace)}
 	}
 	delete(metadata, "namespace")
 	return nil

@@ -70,7 +70,8 @@ func collect(layers []layer, secret secretsFunc, areTexts bool) (*parameters, er
 		}
 	}
 	if len(out.names) > maxParameters {
-		return nil, &TargetMistake{Code: CodeParameters, Message: fmt.Sprintf("there are more than %d parameters", maxParameters)}
+		return nil, &TargetMistake{Code: CodeParameters, Message: fmt.Sprintf("there are more than %d parameters",
+			maxParameters)}
 	}
 	return out, out.replace()
 }
@@ -155,7 +156,9 @@ func (p *parameters) replace() error {
 			}
 		}
 		if total > maxParameterBytes {
-			return &TargetMistake{Code: CodeParameters, Message: fmt.Sprintf("the parameters have more than %d KiB, perhaps because they repeat each other", maxParameterBytes>>10)}
+			return &TargetMistake{Code: CodeParameters,
+				Message: fmt.Sprintf("the parameters have more than %d KiB, perhaps because they repeat each other",
+					maxParameterBytes>>10)}
 		}
 	}
 	return nil

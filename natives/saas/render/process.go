@@ -45,7 +45,8 @@ func (r *renderer) address() string {
 
 // wrongTemplate returns a mistake about the template.
 func (r *renderer) wrongTemplate(format string, args ...any) error {
-	return &TargetMistake{Code: CodeTemplate, Message: fmt.Sprintf("%.300s: %s", r.address(), fmt.Sprintf(format, args...))}
+	return &TargetMistake{Code: CodeTemplate, Message: fmt.Sprintf("%.300s: %s", r.address(),
+		fmt.Sprintf(format, args...))}
 }
 
 // readFiles fetches the template.
@@ -80,7 +81,8 @@ func (r *renderer) readFiles(ctx context.Context) error {
 	case size > maxTemplate:
 		return r.wrongTemplate("it is larger than %d MiB", maxTemplate>>20)
 	case isFile != (r.kind() == saas.OpenShift):
-		return r.wrongTemplate("the provider %s does not fit: %s", r.kind(), map[bool]string{true: "this is a file", false: "this is a folder"}[isFile])
+		return r.wrongTemplate("the provider %s does not fit: %s", r.kind(),
+			map[bool]string{true: "this is a file", false: "this is a folder"}[isFile])
 	}
 	return nil
 }
@@ -138,7 +140,8 @@ func (r *renderer) addCommit(p *parameters) error {
 	if r.in.Target.Template.File.UseChannelInImageTag {
 		channel, isGiven := p.values["CHANNEL"]
 		if !isGiven {
-			return &TargetMistake{Code: CodeParameters, Message: "the saas file uses the channel in tags of images, so the target needs the parameter CHANNEL"}
+			return &TargetMistake{Code: CodeParameters, Message: "the saas file uses the channel in tags of images, so the " +
+				"target needs the parameter CHANNEL"}
 		}
 		tag = pythonText(channel) + "-" + tag
 	}

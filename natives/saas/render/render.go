@@ -39,7 +39,8 @@ type FilesFunc func(ctx context.Context, url, commit, path string, deep bool) (m
 
 // A HelmFunc renders a chart, given as its files by path, with values that are decoded JSON. It
 // returns YAML documents. An error of the class transient is none of the chart.
-type HelmFunc func(ctx context.Context, chart map[string][]byte, values map[string]any, name, namespace string) ([]byte, error)
+type HelmFunc func(ctx context.Context, chart map[string][]byte, values map[string]any,
+	name, namespace string) ([]byte, error)
 
 // An Input is a target with all that rendering needs.
 type Input struct {

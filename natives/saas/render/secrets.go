@@ -70,7 +70,8 @@ func (r *renderer) isAllowed(p saas.SecretParameter) (bool, error) {
 	}
 	err := r.in.Allowed(p.Secret)
 	if errors.Is(err, integration.ErrUntrusted) {
-		r.out.Unchecked = append(r.out.Unchecked, fmt.Sprintf("the secret of the parameter %.100q, path %.200q: %v", p.Name, p.Secret.Path, integration.ErrUntrusted))
+		r.out.Unchecked = append(r.out.Unchecked, fmt.Sprintf("the secret of the parameter %.100q, path %.200q: %v", p.Name,
+			p.Secret.Path, integration.ErrUntrusted))
 		return false, nil
 	}
 	return err == nil, err
@@ -109,7 +110,8 @@ func (s *secrets) clean(err, hidden error) error {
 	case errors.As(hidden, &safe) && safe.Code == shown.Code:
 		return &TargetMistake{safe.Code, safe.Pointer, s.hide(safe.Message)}
 	}
-	return &TargetMistake{shown.Code, shown.Pointer, "it cannot be rendered with the values of its secrets, and why is not told here, since that could show one"}
+	return &TargetMistake{shown.Code, shown.Pointer, "it cannot be rendered with the values of its secrets, and why is " +
+		"not told here, since that could show one"}
 }
 
 // hide replaces placeholders.

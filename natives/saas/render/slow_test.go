@@ -63,7 +63,8 @@ func slowRender(w slowWorld, m mutant) (objects []any, places [][]string, err er
 		key, value := slowLabel(k, values, m), slowLabel(v, values, m)
 		if key.text != k {
 			next, nextValue := slowLabel(key.text, values, m), slowLabel(value.text, values, m)
-			key, value = slowText{next.text, key.secret || next.secret}, slowText{nextValue.text, value.secret || nextValue.secret}
+			key, value = slowText{next.text, key.secret || next.secret},
+				slowText{nextValue.text, value.secret || nextValue.secret}
 		}
 		if _, isTwice := labels[key.text]; isTwice {
 			return nil, nil, errors.New("two labels")
@@ -157,7 +158,8 @@ func (w slowWorld) values(m mutant) (map[string]slowText, error) {
 				if !isText || !strings.Contains(of.text, "${"+all[i].name+"}") {
 					continue
 				}
-				all[j].value = slowText{strings.Join(strings.Split(of.text, "${"+all[i].name+"}"), by.text), of.secret || by.secret && m != "a chain is no secret"}
+				all[j].value = slowText{strings.Join(strings.Split(of.text, "${"+all[i].name+"}"), by.text),
+					of.secret || by.secret && m != "a chain is no secret"}
 			}
 		}
 	}
@@ -339,7 +341,8 @@ func (t *slowTree) copy(value any, at string) any {
 		for key, item := range out {
 			if item == (slowNull{}) {
 				delete(out, key)
-				if child := jsonpointer.Append(at, key); slices.Contains(t.secrets, child) { // whether it is there depends on a secret
+				// whether it is there depends on a secret
+				if child := jsonpointer.Append(at, key); slices.Contains(t.secrets, child) {
 					t.gone = append(t.gone, child)
 				}
 			}
@@ -367,7 +370,9 @@ func (t *slowTree) label(object, labels map[string]any, secret map[string]bool, 
 		metadata["labels"] = own
 		t.gone = slices.DeleteFunc(t.gone, func(p string) bool { return strings.HasPrefix(p, "/metadata/labels/") })
 		before := len(t.secrets)
-		t.secrets = slices.DeleteFunc(t.secrets, func(p string) bool { return p == "/metadata/labels" || strings.HasPrefix(p, "/metadata/labels/") })
+		t.secrets = slices.DeleteFunc(t.secrets, func(p string) bool {
+			return p == "/metadata/labels" || strings.HasPrefix(p, "/metadata/labels/")
+		})
 		t.note(len(t.secrets) < before && !isLost, "/metadata/labels")
 	}
 	t.note(isSecretKey, "/metadata/labels")
@@ -401,7 +406,8 @@ func (t *slowTree) note(isSecret bool, at string) {
 func slowOutermost(places []string) (out []string) {
 	sort.Strings(places)
 	for _, p := range places {
-		if !slices.ContainsFunc(places, func(q string) bool { return q != p && strings.HasPrefix(p, q+"/") }) && !slices.Contains(out, p) {
+		if !slices.ContainsFunc(places, func(q string) bool { return q != p && strings.HasPrefix(p, q+"/") }) &&
+			!slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}

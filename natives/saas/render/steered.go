@@ -9,7 +9,8 @@ import (
 )
 
 // ErrOpaque says that nobody knows what a target does without the values of its secrets.
-var ErrOpaque = errors.New("it cannot be rendered without the values of its secrets, which are not read before the merge")
+var ErrOpaque = errors.New("it cannot be rendered without the values of its secrets, which are not read before " +
+	"the merge")
 
 // findSteered returns an error if secrets decide which objects there are, or which images: the target is
 // rendered twice, with two placeholders for each secret that have nothing in common. A rendering that
@@ -19,7 +20,8 @@ func (r *renderer) findSteered(shown, hidden []any, err, failed error) error {
 	switch {
 	case err != nil && !errors.As(err, &mistake):
 		return err // of a service
-	case err != nil && failed != nil && r.secrets.hide(err.Error()) == r.secrets.hide(failed.Error()): // for another reason
+	// for another reason
+	case err != nil && failed != nil && r.secrets.hide(err.Error()) == r.secrets.hide(failed.Error()):
 		return &TargetMistake{mistake.Code, mistake.Pointer, r.secrets.hide(mistake.Message)}
 	case err != nil:
 		return ErrOpaque
@@ -46,7 +48,9 @@ func (r *renderer) findSteered(shown, hidden []any, err, failed error) error {
 
 // steered returns the mistake of a target in which a secret decides about something.
 func steered(what string) *TargetMistake {
-	return &TargetMistake{Code: saas.CodeSecret, Message: fmt.Sprintf("the value of a secret decides %s: use the secret in the values of a Secret or an environment variable alone", what)}
+	return &TargetMistake{Code: saas.CodeSecret,
+		Message: fmt.Sprintf("the value of a secret decides %s: use the secret in the values of a Secret or an environment "+
+			"variable alone", what)}
 }
 
 // identityParts are the parts of the identity of an object, in the order of identityOf.

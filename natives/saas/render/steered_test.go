@@ -35,7 +35,8 @@ func TestSteered(t *testing.T) {
 		{"in a tag", map[string]string{"": head + fmt.Sprintf(pod, "shop:${A}", "")}, "an image"},
 		{"in a repository", map[string]string{"": head + fmt.Sprintf(pod, "${A}/shop:1", "")}, "an image"},
 		{"in a name", object("{apiVersion: v1, kind: ConfigMap, metadata: {name: 'c-${A}'}}"), "the name of an object"},
-		{"in a namespace", object("{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: '${A}'}}"), "the namespace of an object"},
+		{"in a namespace", object("{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: '${A}'}}"),
+			"the namespace of an object"},
 		{"in a kind", object("{apiVersion: v1, kind: '${A}', metadata: {name: c}}"), "kind of an object"},
 		{"in a version", object("{apiVersion: '${A}', kind: ConfigMap, metadata: {name: c}}"), "apiVersion of an object"},
 		{"as a field of an object", object("{apiVersion: v1, kind: ConfigMap, metadata: {'${A}': c}}"), "needs a name"},
@@ -51,7 +52,8 @@ func TestSteered(t *testing.T) {
 			}
 			out, err := Render(t.Context(), in)
 			switch {
-			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "PLACEHOLDER")):
+			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) ||
+				strings.Contains(err.Error(), "PLACEHOLDER")):
 				t.Errorf("got %v, want %q", err, tt.want)
 			case tt.want == "" && err != nil:
 				t.Error(err)
@@ -77,7 +79,8 @@ func TestSteeredChart(t *testing.T) {
 			return fmt.Sprintf(secret, base64.StdEncoding.EncodeToString([]byte(v))), nil
 		}, ""},
 		{"how many", func(v string) (string, error) {
-			return fmt.Sprintf(secret, "y") + strings.Repeat("\n---\n"+strings.Replace(fmt.Sprintf(secret, "z"), `"c"`, `"d"`, 1), len(v)/20), nil
+			return fmt.Sprintf(secret, "y") +
+				strings.Repeat("\n---\n"+strings.Replace(fmt.Sprintf(secret, "z"), `"c"`, `"d"`, 1), len(v)/20), nil
 		}, "how many objects"},
 		{"a digest in a name", func(v string) (string, error) {
 			return strings.Replace(fmt.Sprintf(secret, "y"), `"c"`, fmt.Sprintf(`"c%x"`, sha256.Sum256([]byte(v))), 1), nil
@@ -94,13 +97,16 @@ func TestSteeredChart(t *testing.T) {
 			}
 			return fmt.Sprintf(secret, "y"), nil
 		}, ErrOpaque.Error()},
-		{"a mistake", func(v string) (string, error) { return "", fmt.Errorf("no template for %q", v) }, `no template for "***"`},
+		{"a mistake", func(v string) (string, error) {
+			return "", fmt.Errorf("no template for %q", v)
+		}, `no template for "***"`},
 		{"no helm", func(string) (string, error) {
 			return "", integration.Failure(integration.FailureTransient, errors.New("killed"))
 		}, "killed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			in := scene{kind: saas.Helm, secrets: map[string]string{"A": "unread"}, files: map[string]string{"Chart.yaml": "name: c"}}.input()
+			in := scene{kind: saas.Helm, secrets: map[string]string{"A": "unread"},
+				files: map[string]string{"Chart.yaml": "name: c"}}.input()
 			in.Secret = nil
 			in.Target.Template.File.ManagedTypes = []string{"Secret"}
 			in.Helm = func(_ context.Context, _ map[string][]byte, values map[string]any, _, _ string) ([]byte, error) {
@@ -115,7 +121,8 @@ func TestSteeredChart(t *testing.T) {
 				return
 			}
 			name := `(secret "shop/A" "value" "")`
-			if err != nil || !reflect.DeepEqual(out.Masked, [][]string{{"/data/x"}}) || !reflect.DeepEqual(out.Secrets, [][]string{{name}}) ||
+			if err != nil || !reflect.DeepEqual(out.Masked, [][]string{{"/data/x"}}) ||
+				!reflect.DeepEqual(out.Secrets, [][]string{{name}}) ||
 				!strings.Contains(fmt.Sprint(out.Hidden), "(base64 "+name+")") {
 				t.Errorf("got %v: %+v", err, out)
 			}
@@ -125,7 +132,8 @@ func TestSteeredChart(t *testing.T) {
 
 // What a target becomes with names of secrets is the same before the merge as in a run, which has the values.
 func TestNamesWithoutValues(t *testing.T) {
-	of := scene{secrets: map[string]string{"A": "pw", "B": "y"}, files: configMap("{x: 'postgres://u:${A}@db', y: '${B}', z: 'w'}")}
+	of := scene{secrets: map[string]string{"A": "pw", "B": "y"},
+		files: configMap("{x: 'postgres://u:${A}@db', y: '${B}', z: 'w'}")}
 	run, err := Render(t.Context(), of.input())
 	if err != nil {
 		t.Fatal(err)
@@ -133,18 +141,21 @@ func TestNamesWithoutValues(t *testing.T) {
 	in := of.input()
 	in.Secret = nil
 	before, err := Render(t.Context(), in)
-	if err != nil || !reflect.DeepEqual(run.Hidden, before.Hidden) || !reflect.DeepEqual(run.Secrets, before.Secrets) || !reflect.DeepEqual(run.Masked, before.Masked) {
+	if err != nil || !reflect.DeepEqual(run.Hidden, before.Hidden) || !reflect.DeepEqual(run.Secrets, before.Secrets) ||
+		!reflect.DeepEqual(run.Masked, before.Masked) {
 		t.Errorf("got %v, a run\n%+v\nand before the merge\n%+v", err, run, before)
 	}
-	if want := [][]string{{`(secret "shop/A" "value" "")`, `(secret "shop/B" "value" "")`}}; !reflect.DeepEqual(run.Secrets, want) {
+	if want := [][]string{{`(secret "shop/A" "value" "")`, `(secret "shop/B" "value" "")`}}; !reflect.DeepEqual(
+		run.Secrets, want) {
 		t.Errorf("got %v", run.Secrets)
 	}
 }
 
 // The digest of an image of which a parameter is a secret is not asked for either.
 func TestSteeredDigest(t *testing.T) {
-	in := scene{secrets: map[string]string{"A": "Alfa7Kilo2Zulu"}, parameters: `{"REGISTRY_IMG": "quay.io/shop", "IMAGE_TAG": "${A}"}`,
-		files: configMap("{x: '${IMAGE_DIGEST}'}", "REGISTRY_IMG", "IMAGE_TAG", "IMAGE_DIGEST")}.input()
+	in := scene{secrets: map[string]string{"A": "Alfa7Kilo2Zulu"},
+		parameters: `{"REGISTRY_IMG": "quay.io/shop", "IMAGE_TAG": "${A}"}`,
+		files:      configMap("{x: '${IMAGE_DIGEST}'}", "REGISTRY_IMG", "IMAGE_TAG", "IMAGE_DIGEST")}.input()
 	in.Secret = nil
 	in.Digest = func(_ context.Context, image string) (string, error) {
 		t.Errorf("the registry was asked for %q", image)
@@ -158,7 +169,8 @@ func TestSteeredDigest(t *testing.T) {
 
 // Texts of a template that look like names become no names, and different texts stay different.
 func TestNamesAreOfSecretsAlone(t *testing.T) {
-	texts := []string{"${A}", "(${A}", `\(${A}`, "((${A}", `(secret "shop/A" "value" "")`, `((secret "shop/A" "value" "")`, `\(secret "shop/A" "value" "")`,
+	texts := []string{"${A}", "(${A}", `\(${A}`, "((${A}", `(secret "shop/A" "value" "")`, `((secret "shop/A" "value" "")`,
+		`\(secret "shop/A" "value" "")`,
 		`\\(secret "shop/A" "value" "")`, `(base64 (secret "shop/A" "value" ""))`, `x`, `(x`, `\(x`}
 	seen := map[string]string{}
 	for _, text := range texts {

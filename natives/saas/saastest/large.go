@@ -39,8 +39,10 @@ func template(app string, i, j int) object {
 	case j == 0:
 		stage["images"] = []any{object{"org": Ref(QuayOrg), "name": app}}
 	}
-	production := object{"namespace": namespace("production"), "ref": Shas(i + 1)[i], "parameters": object{"REPLICAS": 3, "SIZE": object{"cpu": "1", "memory": "1Gi"}},
-		"promotion": object{"auto": true, "subscribe": []any{channel}}}
-	return object{"name": fmt.Sprintf("%s-%d", app, j), "url": "https://github.com/acme/" + app, "path": fmt.Sprintf("/openshift/template-%d.yml", j),
+	production := object{"namespace": namespace("production"), "ref": Shas(i + 1)[i],
+		"parameters": object{"REPLICAS": 3, "SIZE": object{"cpu": "1", "memory": "1Gi"}},
+		"promotion":  object{"auto": true, "subscribe": []any{channel}}}
+	return object{"name": fmt.Sprintf("%s-%d", app, j), "url": "https://github.com/acme/" + app,
+		"path":       fmt.Sprintf("/openshift/template-%d.yml", j),
 		"parameters": object{"IMAGE": "quay.io/acme/" + app}, "targets": []any{stage, production}}
 }

@@ -8,7 +8,9 @@ import (
 // A large world has the number of targets that was asked for, and answers without errors.
 func TestLarge(t *testing.T) {
 	query := Large(20, 200).Query(t)
-	raw, err := query(t.Context(), "{ files: saas_files_v2 { name app { name } resourceTemplates { targets { ref namespace { cluster { name } } } } } }", nil)
+	raw, err := query(t.Context(),
+		"{ files: saas_files_v2 { name app { name } resourceTemplates { targets { ref namespace { cluster { name } } } } } }",
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}

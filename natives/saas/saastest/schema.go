@@ -118,15 +118,17 @@ var interfaces = [][5]string{
 
 // more are the fields of a type of an interface that the interface does not have.
 var more = map[string]string{
-	"PipelinesProviderTekton_v1": " namespace:Namespace_v1! defaults:PipelinesProviderTektonProviderDefaults_v1! pipelineTemplates:PipelinesProviderPipelineTemplates_v1",
-	"ParentSaasPromotion_v1":     " parent_saas target_config_hash",
+	"PipelinesProviderTekton_v1": " namespace:Namespace_v1! defaults:PipelinesProviderTektonProviderDefaults_v1! " +
+		"pipelineTemplates:PipelinesProviderPipelineTemplates_v1",
+	"ParentSaasPromotion_v1": " parent_saas target_config_hash",
 }
 
 // roots are the lists that a query can begin with.
 var roots = map[string]string{
 	"app_interface_settings_v1": "AppInterfaceSettings_v1", "apps_v1": "App_v1", "environments_v1": "Environment_v1",
 	"clusters_v1": "Cluster_v1", "namespaces_v1": "Namespace_v1", "saas_files_v2": "SaasFile_v2",
-	"slo_document_v1": "SLODocument_v1", "githuborg_v1": "GithubOrg_v1", "jenkins_configs_v1": "JenkinsConfig_v1", "quay_instances_v1": "QuayInstance_v1", "quay_orgs_v1": "QuayOrg_v1", "pipelines_providers_v1": "PipelinesProvider_v1",
+	"slo_document_v1": "SLODocument_v1", "githuborg_v1": "GithubOrg_v1", "jenkins_configs_v1": "JenkinsConfig_v1",
+	"quay_instances_v1": "QuayInstance_v1", "quay_orgs_v1": "QuayOrg_v1", "pipelines_providers_v1": "PipelinesProvider_v1",
 }
 
 // isInterface reports whether a type is an interface.
@@ -175,7 +177,8 @@ func graphql(drop []string) object {
 		if contains(drop, "Query."+root) {
 			continue
 		}
-		query = append(query, object{"name": root, "type": of, "isList": true, "isInterface": isInterface(of), "datafileSchema": datafiles[of]})
+		query = append(query, object{"name": root, "type": of, "isList": true, "isInterface": isInterface(of),
+			"datafileSchema": datafiles[of]})
 	}
 	confs = append(confs, object{"name": "Query", "fields": query})
 	return object{"$schema": "/app-interface/graphql-schemas-1.yml", "confs": confs}
@@ -201,11 +204,13 @@ func conf(name, datafile, fields string, drop []string) object {
 			of = "string"
 		}
 		if field == "selfServiceRoles" { // the roles that name the app
-			list = append(list, object{"name": field, "type": of, "isList": true, "synthetic": object{"schema": datafileOfRoles, "subAttr": "self_service.datafiles"}})
+			list = append(list, object{"name": field, "type": of, "isList": true, "synthetic": object{"schema": datafileOfRoles,
+				"subAttr": "self_service.datafiles"}})
 			continue
 		}
 		list = append(list, object{"name": field, "type": of, "isRequired": strings.Contains(word, "!"),
-			"isList": strings.HasSuffix(word, "*"), "isInterface": isInterface(of), "isResource": isResource, "resolveResource": isResource})
+			"isList": strings.HasSuffix(word, "*"), "isInterface": isInterface(of), "isResource": isResource,
+			"resolveResource": isResource})
 	}
 	out["fields"] = list
 	return out

@@ -54,12 +54,14 @@ func New() *World {
 	w.Data[Provider] = provider("shop", Production)
 	w.Data[SLOs] = object{"$schema": "/app-sre/slo-document-1.yml", "name": "shop", "app": Ref(App),
 		"namespaces": []any{object{"namespace": Ref(Production)}},
-		"slos": []any{object{"name": "availability", "SLIType": "availability", "SLOTarget": 0.95, "SLOTargetUnit": "percent_0_1",
+		"slos": []any{object{"name": "availability", "SLIType": "availability", "SLOTarget": 0.95,
+			"SLOTargetUnit": "percent_0_1",
 			"SLOParameters": object{"window": "28d"}, "expr": "sum(rate(ok[{{window}}]))"}}}
 	w.Data[File] = saasFile("shop", []any{
 		object{"name": "shop", "url": "https://github.com/acme/shop", "path": "/openshift/template.yml",
 			"parameters": object{"LOG_LEVEL": "info"}, "targets": []any{
-				object{"namespace": Ref(Stage), "ref": "main", "parameters": object{"REPLICAS": 1}, "promotion": object{"publish": []any{"shop-stage"}}},
+				object{"namespace": Ref(Stage), "ref": "main", "parameters": object{"REPLICAS": 1},
+					"promotion": object{"publish": []any{"shop-stage"}}},
 				object{"namespace": Ref(Production), "ref": Sha, "parameters": object{"REPLICAS": 3},
 					"promotion": object{"auto": true, "subscribe": []any{"shop-stage"}}},
 			}},
@@ -74,17 +76,24 @@ func Ref(path string) map[string]any { return object{"$ref": path} }
 // registry.
 func bare() *World {
 	w := &World{Data: map[string]map[string]any{}}
-	w.Data[Settings] = object{"$schema": "/app-interface/app-interface-settings-1.yml", "name": "app-interface", "hashLength": 7}
+	w.Data[Settings] = object{"$schema": "/app-interface/app-interface-settings-1.yml", "name": "app-interface",
+		"hashLength": 7}
 	w.Data[StageEnv] = environment("stage")
 	w.Data[ProductionEnv] = environment("production")
 	w.cluster("c-1")
-	w.Data[Jenkins] = object{"$schema": "/dependencies/jenkins-instance-1.yml", "name": "ci", "serverUrl": "https://jenkins.example.com", "token": secret("jenkins")}
-	w.Data["/dependencies/acme.yml"] = object{"$schema": "/dependencies/github-org-1.yml", "name": "acme", "url": "https://github.com/acme"}
-	w.Data["/dependencies/quay.yml"] = object{"$schema": "/dependencies/quay-instance-1.yml", "name": "quay", "url": "quay.io"}
-	w.Data[QuayOrg] = object{"$schema": "/dependencies/quay-org-1.yml", "name": "acme", "instance": Ref("/dependencies/quay.yml")}
+	w.Data[Jenkins] = object{"$schema": "/dependencies/jenkins-instance-1.yml", "name": "ci",
+		"serverUrl": "https://jenkins.example.com", "token": secret("jenkins")}
+	w.Data["/dependencies/acme.yml"] = object{"$schema": "/dependencies/github-org-1.yml", "name": "acme",
+		"url": "https://github.com/acme"}
+	w.Data["/dependencies/quay.yml"] = object{"$schema": "/dependencies/quay-instance-1.yml", "name": "quay",
+		"url": "quay.io"}
+	w.Data[QuayOrg] = object{"$schema": "/dependencies/quay-org-1.yml", "name": "acme",
+		"instance": Ref("/dependencies/quay.yml")}
 	w.Data["/pipelines/defaults.yml"] = object{"$schema": "/app-sre/tekton-provider-defaults-1.yml", "name": "defaults",
-		"pipelineTemplates": object{"openshiftSaasDeploy": object{"name": "openshift-saas-deploy", "type": "Pipeline", "path": "/pipeline.yml"}}}
-	w.Data["/pipelines/authentication.yml"] = object{"$schema": "/app-sre/saas-file-authentication-1.yml", "code": secret("code"), "image": secret("image")}
+		"pipelineTemplates": object{"openshiftSaasDeploy": object{"name": "openshift-saas-deploy", "type": "Pipeline",
+			"path": "/pipeline.yml"}}}
+	w.Data["/pipelines/authentication.yml"] = object{"$schema": "/app-sre/saas-file-authentication-1.yml",
+		"code": secret("code"), "image": secret("image")}
 	return w
 }
 
@@ -113,7 +122,8 @@ func (w *World) app(name string) {
 // share gives people a share of an app by the role of the world.
 func (w *World) share(app string) {
 	if w.Data[Role] == nil {
-		w.Data[Role] = object{"$schema": datafileOfRoles, "name": "developers", "self_service": []any{object{"datafiles": []any{}}}}
+		w.Data[Role] = object{"$schema": datafileOfRoles, "name": "developers",
+			"self_service": []any{object{"datafiles": []any{}}}}
 	}
 	of := w.Data[Role]["self_service"].([]any)[0].(object)
 	of["datafiles"] = append(of["datafiles"].([]any), Ref(app))
@@ -122,9 +132,11 @@ func (w *World) share(app string) {
 // namespaces adds the namespaces NAME-stage and NAME-production of an app.
 func (w *World) namespaces(app string, cluster int) {
 	for _, env := range []string{"stage", "production"} {
-		w.Data[fmt.Sprintf("/services/%s/namespaces/%s-%s.yml", app, app, env)] = object{"$schema": "/openshift/namespace-1.yml",
-			"name": app + "-" + env, "app": Ref("/services/" + app + "/app.yml"), "environment": Ref("/environments/" + env + ".yml"),
-			"cluster": Ref(fmt.Sprintf("/clusters/c-%d.yml", cluster)), "labels": object{"team": app}}
+		w.Data[fmt.Sprintf("/services/%s/namespaces/%s-%s.yml", app, app,
+			env)] = object{"$schema": "/openshift/namespace-1.yml",
+			"name": app + "-" + env, "app": Ref("/services/" + app + "/app.yml"),
+			"environment": Ref("/environments/" + env + ".yml"),
+			"cluster":     Ref(fmt.Sprintf("/clusters/c-%d.yml", cluster)), "labels": object{"team": app}}
 	}
 }
 
@@ -136,8 +148,9 @@ func provider(name, namespace string) object {
 
 // saasFile returns a saas file of the app of the same name.
 func saasFile(name string, templates []any) object {
-	return object{"$schema": "/app-sre/saas-file-2.yml", "name": name, "displayName": name, "description": name, "labels": object{},
-		"app": Ref("/services/" + name + "/app.yml"), "pipelinesProvider": Ref("/pipelines/" + name + ".yml"),
+	return object{"$schema": "/app-sre/saas-file-2.yml", "name": name, "displayName": name, "description": name,
+		"labels": object{},
+		"app":    Ref("/services/" + name + "/app.yml"), "pipelinesProvider": Ref("/pipelines/" + name + ".yml"),
 		"managedResourceTypes": []any{"Deployment", "Service"}, "imagePatterns": []any{"quay.io/acme/"},
 		"authentication": Ref("/pipelines/authentication.yml"), "allowedSecretParameterPaths": []any{"app/" + name},
 		"resourceTemplates": templates}
@@ -206,7 +219,8 @@ func (w *World) JSON() ([]byte, error) {
 	}
 	resources := object{}
 	for path, content := range w.Resources {
-		resources[path] = object{"path": path, "content": content, "$schema": nil, "sha256sum": fmt.Sprintf("%x", sha256.Sum256([]byte(content)))}
+		resources[path] = object{"path": path, "content": content, "$schema": nil,
+			"sha256sum": fmt.Sprintf("%x", sha256.Sum256([]byte(content)))}
 	}
 	return json.Marshal(object{"data": data, "resources": resources, "graphql": graphql(w.Drop)})
 }

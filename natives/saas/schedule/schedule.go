@@ -66,7 +66,8 @@ func Parse(text string) (Schedule, error) {
 // Matches reports whether a time is within a minute of the schedule, or is a second of it if it has seconds.
 func (s Schedule) Matches(at time.Time) bool {
 	at = at.UTC()
-	return s.matchesDay(at) && s.hour&(1<<at.Hour()) != 0 && s.minute&(1<<at.Minute()) != 0 && (!s.hasSeconds || s.second&(1<<at.Second()) != 0)
+	return s.matchesDay(at) && s.hour&(1<<at.Hour()) != 0 && s.minute&(1<<at.Minute()) != 0 &&
+		(!s.hasSeconds || s.second&(1<<at.Second()) != 0)
 }
 
 func (s Schedule) matchesDay(at time.Time) bool {

@@ -77,8 +77,10 @@ func TestNext(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, text := range []string{"", "* * * *", "* * * * * * *", "* * * * * 60", "? * * * *", "* * * * 1#6", "* * * * 1,2#3", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * 32 * *", "* * * 13 *", "* * * * 8",
-		"a * * * *", "*/0 * * * *", "*/x * * * *", "1- * * * *", "-1 * * * *", "1,,2 * * * *", "* * * ja *", "L * * * *", "@never", "+1 * * * *", strings.Repeat(" ", 2000) + Always} {
+	for _, text := range []string{"", "* * * *", "* * * * * * *", "* * * * * 60", "? * * * *", "* * * * 1#6",
+		"* * * * 1,2#3", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * 32 * *", "* * * 13 *", "* * * * 8",
+		"a * * * *", "*/0 * * * *", "*/x * * * *", "1- * * * *", "-1 * * * *", "1,,2 * * * *", "* * * ja *", "L * * * *",
+		"@never", "+1 * * * *", strings.Repeat(" ", 2000) + Always} {
 		if s, err := Parse(text); err == nil {
 			t.Errorf("%q: got %v", text, s)
 		}
@@ -100,12 +102,14 @@ func TestWindowSeesEachMinuteOnce(t *testing.T) {
 		opens := at("2026-11-23 12:00").Add(time.Duration(minute) * time.Minute)
 		last := opens.Add(-time.Duration(r.IntN(3600)) * time.Second)
 		now := last.Add(time.Duration(1+r.IntN(3600)) * time.Second)
-		want := opens.After(last) && !opens.After(now) && !opens.Before(now.Add(-MaxGap).Truncate(time.Minute)) || now.Truncate(time.Minute).Equal(opens)
+		want := opens.After(last) && !opens.After(now) && !opens.Before(now.Add(-MaxGap).Truncate(time.Minute)) ||
+			now.Truncate(time.Minute).Equal(opens)
 		got, next := s.Window(now, last, MaxGap)
 		if got != want || got != next.IsZero() || !got && !next.After(now) {
 			t.Fatalf("seed %d: opens at %v, last %v, now %v: got %t, %v, want %t", seed, opens, last, now, got, next, want)
 		}
-		if again, _ := s.Window(now.Add(time.Minute), now, MaxGap); got && again && !now.Add(time.Minute).Truncate(time.Minute).Equal(opens) {
+		if again, _ := s.Window(now.Add(time.Minute), now, MaxGap); got && again &&
+			!now.Add(time.Minute).Truncate(time.Minute).Equal(opens) {
 			t.Fatalf("seed %d: the window at %v was seen twice", seed, opens)
 		}
 		if got {

@@ -29,12 +29,16 @@ func (f *file) path() string {
 // text writes a saas file as people do.
 func (f *file) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "---\n$schema: /app-sre/saas-file-2.yml\n\n# who reads this file: ask the team\nname: %s\nresourceTemplates:\n", f.name)
+	fmt.Fprintf(&b,
+		"---\n$schema: /app-sre/saas-file-2.yml\n\n# who reads this file: ask the team\nname: %s\nresourceTemplates:\n",
+		f.name)
 	for j, stage := range f.cells[0].targets {
 		production := f.cells[1].targets[j]
-		fmt.Fprintf(&b, "- name: t-%d\n  url: %s\n  path: /openshift/t-%d.yaml\n  parameters:\n    REPLICAS: 1 # see the dashboard\n  targets:\n", j, f.repo.url, j)
+		fmt.Fprintf(&b,
+			"- name: t-%d\n  url: %s\n  path: /openshift/t-%d.yaml\n  parameters:\n    REPLICAS: 1 # see the dashboard\n  targets:\n", j, f.repo.url, j)
 		for _, t := range []*target{stage, production} {
-			fmt.Fprintf(&b, "  - namespace:\n      $ref: /services/%s/namespaces/%s.yml\n    parameters:\n      VERSION: %d\n    ref: %s\n    promotion:\n", f.name, t.cell.env, t.version, t.ref)
+			fmt.Fprintf(&b,
+				"  - namespace:\n      $ref: /services/%s/namespaces/%s.yml\n    parameters:\n      VERSION: %d\n    ref: %s\n    promotion:\n", f.name, t.cell.env, t.version, t.ref)
 			if t == stage {
 				fmt.Fprintf(&b, "      publish:\n      - %s\n", channel(t))
 				continue
@@ -95,7 +99,8 @@ func (w *world) openData(t testing.TB) {
 	for _, f := range w.files {
 		files[f.path()] = f.asPeopleWrite(f.text())
 	}
-	w.data = &data{Repository: gitlabtest.NewRepository(t, files), t: t, logs: promotion.Logs{}, since: map[*target]time.Time{}, merged: map[string]bool{}}
+	w.data = &data{Repository: gitlabtest.NewRepository(t, files), t: t, logs: promotion.Logs{},
+		since: map[*target]time.Time{}, merged: map[string]bool{}}
 	w.Pipelines = true
 	if w.size.files < quarter.files {
 		w.AskGit = 20
@@ -146,7 +151,8 @@ func (w *world) commitByPerson(f *file, changed []*target) {
 }
 
 func (w *world) commitOnMain(f *file, text string) {
-	_, err := w.Commit(gitlabtest.Change{By: gitlabtest.Jane, Branch: gitlabtest.DefaultBranch, Message: "change " + f.name, Files: map[string]string{f.path(): text}})
+	_, err := w.Commit(gitlabtest.Change{By: gitlabtest.Jane, Branch: gitlabtest.DefaultBranch,
+		Message: "change " + f.name, Files: map[string]string{f.path(): text}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -38,12 +38,15 @@ func (s *simulatedForge) MergeRequests(ctx context.Context, prefix string) ([]se
 	for _, m := range s.repo.OpenMergeRequests() {
 		if m.Source == prefix {
 			shown := s.show(m)
-			states := map[string]services.Checks{"success": services.ChecksPassed, "failed": services.ChecksFailed, "running": services.ChecksRunning}
+			states := map[string]services.Checks{"success": services.ChecksPassed, "failed": services.ChecksFailed,
+				"running": services.ChecksRunning}
 			shown.Checks = states[s.repo.PipelineOf(m.Head)]
 			out = append(out, shown)
 		}
 	}
-	return answer(s, "merge requests", out, func() ([]services.MergeRequest, error) { return s.Forge.MergeRequests(ctx, prefix) })
+	return answer(s, "merge requests", out, func() ([]services.MergeRequest, error) {
+		return s.Forge.MergeRequests(ctx, prefix)
+	})
 }
 
 func (s *simulatedForge) Past(ctx context.Context, branch string) ([]services.MergeRequest, error) {
@@ -51,7 +54,9 @@ func (s *simulatedForge) Past(ctx context.Context, branch string) ([]services.Me
 	for _, m := range s.repo.MergeRequestsOf(branch) {
 		out = append(out, s.show(m))
 	}
-	return answer(s, "past", out[:min(len(out), 100)], func() ([]services.MergeRequest, error) { return s.Forge.Past(ctx, branch) })
+	return answer(s, "past", out[:min(len(out), 100)], func() ([]services.MergeRequest, error) {
+		return s.Forge.Past(ctx, branch)
+	})
 }
 
 func (s *simulatedForge) File(ctx context.Context, ref, path string) (services.ForgeFile, error) {
@@ -65,9 +70,12 @@ func (s *simulatedForge) File(ctx context.Context, ref, path string) (services.F
 
 // show returns what lists of the server tell of a merge request.
 func (s *simulatedForge) show(m gitlabtest.MergeRequest) services.MergeRequest {
-	states := map[string]services.MergeState{"opened": services.MergeOpen, "merged": services.MergeDone, "closed": services.MergeClosed}
-	out := services.MergeRequest{Number: m.IID, Branch: m.Source, Head: m.Head, State: states[m.State], Title: m.Title, Description: m.Description,
-		Labels: m.Labels, Armed: m.Armed, ClosedByUs: m.State == "closed" && m.ClosedBy.ID == gitlabtest.Bot, Opened: m.Opened.Truncate(time.Second)}
+	states := map[string]services.MergeState{"opened": services.MergeOpen, "merged": services.MergeDone,
+		"closed": services.MergeClosed}
+	out := services.MergeRequest{Number: m.IID, Branch: m.Source, Head: m.Head, State: states[m.State], Title: m.Title,
+		Description: m.Description,
+		Labels:      m.Labels, Armed: m.Armed, ClosedByUs: m.State == "closed" && m.ClosedBy.ID == gitlabtest.Bot,
+		Opened: m.Opened.Truncate(time.Second)}
 	switch m.State {
 	case "opened":
 		out.Conflicts = s.repo.Conflicts(m.IID)

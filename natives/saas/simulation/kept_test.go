@@ -45,7 +45,8 @@ const (
 func newKeeping(w *world, of system) *keeping {
 	k := &keeping{world: w, system: of, kept: map[*file]*kept{}}
 	server := &gitlabtest.Server{Token: "token", Repository: w.Repository}
-	client, err := ci.NewForge(ci.Options{API: "https://gitlab.test/api/v4", Token: ci.Token{Value: "token"}, Transport: wire{server}}, gitlabtest.ProjectPath)
+	client, err := ci.NewForge(ci.Options{API: "https://gitlab.test/api/v4", Token: ci.Token{Value: "token"},
+		Transport: wire{server}}, gitlabtest.ProjectPath)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -107,7 +108,8 @@ func (k *keeping) checksOf(of *kept) string {
 
 // keep lets the product keep the merge request of a file.
 func (k *keeping) keep(f *file, of *kept) {
-	c := promotions.Component{Branch: gitlabtest.DefaultBranch, Files: []string{f.path()}, AutoMerge: true, Patience: patience, RetryAfter: 24 * time.Hour, Now: k.now,
+	c := promotions.Component{Branch: gitlabtest.DefaultBranch, Files: []string{f.path()}, AutoMerge: true,
+		Patience: patience, RetryAfter: 24 * time.Hour, Now: k.now,
 		MainHead: k.Head(gitlabtest.DefaultBranch), Memory: of.memory}
 	of.again = time.Time{}
 	wanted := false
@@ -137,7 +139,10 @@ func (k *keeping) keep(f *file, of *kept) {
 
 // target returns a target as the model of saas files has it.
 func (f *file) target(t *target) *saas.Target {
-	of := &saas.Template{File: &saas.File{Name: f.name, Path: f.path()}, Name: "t-" + strconv.Itoa(t.template), URL: f.repo.url}
-	return &saas.Target{Template: of, Ref: t.ref, Place: plan.Place{File: f.path(), Pointer: "/resourceTemplates/" + strconv.Itoa(t.template) + "/targets/1"},
-		Namespace: saas.Namespace{Path: "/services/" + f.name + "/namespaces/" + t.cell.env + ".yml", Name: t.cell.env, Cluster: &saas.Cluster{Name: "c"}}}
+	of := &saas.Template{File: &saas.File{Name: f.name, Path: f.path()}, Name: "t-" + strconv.Itoa(t.template),
+		URL: f.repo.url}
+	return &saas.Target{Template: of, Ref: t.ref,
+		Place: plan.Place{File: f.path(), Pointer: "/resourceTemplates/" + strconv.Itoa(t.template) + "/targets/1"},
+		Namespace: saas.Namespace{Path: "/services/" + f.name + "/namespaces/" + t.cell.env + ".yml", Name: t.cell.env,
+			Cluster: &saas.Cluster{Name: "c"}}}
 }

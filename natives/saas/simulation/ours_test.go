@@ -90,7 +90,9 @@ func (s *ours) iterate() {
 func (s *ours) loop(writer string) *loop.Loop {
 	return &loop.Loop{
 		State: s.state, Writes: s.state, Now: func() time.Time { return s.now }, Writer: writer, Gates: s.gates,
-		Policy: decide.Policy{Max: 3, Backoff: 10 * time.Minute, Name: ledger.RunName, NewID: func(cell, fp string) string { return state.Name(cell, fp, writer) }},
+		Policy: decide.Policy{Max: 3, Backoff: 10 * time.Minute, Name: ledger.RunName, NewID: func(cell, fp string) string {
+			return state.Name(cell, fp, writer)
+		}},
 	}
 }
 
@@ -109,7 +111,8 @@ func (s *ours) heed(o loop.Outcome) {
 func (s *ours) file(f *file) loop.RunnableFile {
 	out := loop.RunnableFile{Name: f.name, Named: map[string]bool{}, Environments: map[string]bool{}}
 	for _, c := range f.cells {
-		lc := loop.RunnableCell{Environment: c.env, Executor: s, Order: executor.Order{File: f.name, Environment: c.env, Place: executor.Place{Namespace: f.name}}}
+		lc := loop.RunnableCell{Environment: c.env, Executor: s, Order: executor.Order{File: f.name, Environment: c.env,
+			Place: executor.Place{Namespace: f.name}}}
 		lc.Key = c.key()
 		for _, t := range c.targets {
 			out.Named[t.uid] = true
@@ -124,7 +127,8 @@ func (s *ours) file(f *file) loop.RunnableFile {
 // signals returns what the sources say about a target.
 func (s *ours) signals(t *target) []decide.Signal {
 	r := t.cell.file.repo
-	out := []decide.Signal{decide.ConfigSource{Hash: t.config(), Content: content(t), Ref: t.ref, Auto: t.cell.env == "production"}.Signal()}
+	out := []decide.Signal{decide.ConfigSource{Hash: t.config(), Content: content(t), Ref: t.ref,
+		Auto: t.cell.env == "production"}.Signal()}
 	switch {
 	case s.deaf:
 	case t.follows == decide.Commit:
@@ -132,7 +136,8 @@ func (s *ours) signals(t *target) []decide.Signal {
 	case t.follows == decide.Upstream:
 		builds := slices.Clone(r.builds[max(0, len(r.builds)-100):])
 		slices.Reverse(builds)
-		out = append(out, decide.UpstreamSource{URL: r.url, Ref: "main", Server: "https://ci.test", Job: "build", Builds: builds}.Signal())
+		out = append(out, decide.UpstreamSource{URL: r.url, Ref: "main", Server: "https://ci.test", Job: "build",
+			Builds: builds}.Signal())
 	case t.follows == decide.Image:
 		out = append(out, decide.ImageSource{URL: r.url, Branch: "main", Head: r.head(), Images: []string{"quay.test/o/i"},
 			Exists: func(string) (bool, string) { return r.images[r.head()], "" }}.Signal())
@@ -157,7 +162,8 @@ func (s *ours) Runs(_ context.Context, at executor.Place) ([]executor.CellRun, e
 		if !r.isLive {
 			phase = map[bool]decide.RunPhase{true: decide.Succeeded, false: decide.Errored}[r.isGood || s.lies]
 		}
-		out = append(out, executor.CellRun{Run: decide.Run{Name: r.name, Intent: r.id, Phase: phase, Created: r.started}, File: r.cell.file.name, Environment: r.cell.env})
+		out = append(out, executor.CellRun{Run: decide.Run{Name: r.name, Intent: r.id, Phase: phase, Created: r.started},
+			File: r.cell.file.name, Environment: r.cell.env})
 	}
 	return out, nil
 }

@@ -28,7 +28,8 @@ func (w *world) question(t *target) promotion.Question {
 		branch[len(commits)-1-i] = c
 	}
 	q := promotion.Question{
-		Subject: promotion.Subject{Label: t.uid, Ref: t.ref, SoakTime: time.Duration(t.soakDays) * 24 * time.Hour, Schedule: t.schedule,
+		Subject: promotion.Subject{Label: t.uid, Ref: t.ref, SoakTime: time.Duration(t.soakDays) * 24 * time.Hour,
+			Schedule: t.schedule,
 			Channels: []promotion.Channel{{Name: channel(t), Publishers: []string{publisher.uid}}}},
 		Branches: [][]string{branch}, Logs: w.logs, Now: w.now, Last: t.asked,
 	}

@@ -37,7 +37,9 @@ func TestPromotions(t *testing.T) {
 		{"promotions", func(f *figures) any { return f.promotions }},
 		{"merge requests that were merged", func(f *figures) any { return f.mergeRequests }},
 		{"pushes per promotion", func(f *figures) any { return fmt.Sprintf("%.2f", f.pushesPerPromotion()) }},
-		{"pushes per merged merge request", func(f *figures) any { return fmt.Sprintf("%.2f", float64(f.pushes)/float64(max(f.mergeRequests, 1))) }},
+		{"pushes per merged merge request", func(f *figures) any {
+			return fmt.Sprintf("%.2f", float64(f.pushes)/float64(max(f.mergeRequests, 1)))
+		}},
 		{"conflicts with own merge requests", func(f *figures) any { return f.ownConflicts }},
 		{"conflicts with people", func(f *figures) any { return f.otherConflicts }},
 		{"mean time from eligible to merged", func(f *figures) any { return meanTime(f.waits) }},
@@ -47,11 +49,13 @@ func TestPromotions(t *testing.T) {
 		t.Logf("%-38s %10v %10v", row.name, row.of(&old.figures), row.of(&our.figures))
 	}
 	for _, f := range our.files {
-		if text, _ := our.File(gitlabtest.DefaultBranch, f.path()); text != f.asPeopleWrite(text) || flat(indented(text)) != flat(text) {
+		if text, _ := our.File(gitlabtest.DefaultBranch, f.path()); text != f.asPeopleWrite(text) ||
+			flat(indented(text)) != flat(text) {
 			t.Errorf("%s was written anew", f.name)
 		}
 	}
-	if f := our.figures; f.promotions == 0 || f.ownConflicts > 0 || len(f.forever)+len(f.lost) > 0 || f.pushesPerPromotion() > 1.2 {
+	if f := our.figures; f.promotions == 0 || f.ownConflicts > 0 || len(f.forever)+len(f.lost) > 0 ||
+		f.pushesPerPromotion() > 1.2 {
 		t.Errorf("waited %v, lost %v", few(f.forever), few(f.lost))
 	}
 	if s.days >= 7 && (old.ownConflicts == 0 || len(old.forever) == 0) {

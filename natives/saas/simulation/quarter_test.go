@@ -24,7 +24,8 @@ func TestQuarter(t *testing.T) {
 	tookOld := time.Since(started)
 	our := newWorld(*seed, s)
 	our.play(newOurs(our))
-	t.Logf("%d days, %d files, %d targets; took %s and %s", s.days, s.files, s.targets, tookOld.Round(time.Second), (time.Since(started) - tookOld).Round(time.Second))
+	t.Logf("%d days, %d files, %d targets; took %s and %s", s.days, s.files, s.targets, tookOld.Round(time.Second),
+		(time.Since(started) - tookOld).Round(time.Second))
 	for _, row := range []struct {
 		name string
 		of   func(f *figures) any

@@ -198,7 +198,8 @@ func (s *sapm) submit(wishes []wish, batchable bool) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	b.iid = s.Open(s.t, gitlabtest.MergeRequest{Title: branch, Source: branch, Target: gitlabtest.DefaultBranch, By: gitlabtest.TheBot})
+	b.iid = s.Open(s.t, gitlabtest.MergeRequest{Title: branch, Source: branch, Target: gitlabtest.DefaultBranch,
+		By: gitlabtest.TheBot})
 	s.Arm(b.iid)
 	s.open[branch] = b
 }

@@ -21,7 +21,8 @@ type today struct {
 }
 
 func newToday(w *world) *today {
-	s := &today{world: w, memory: map[decide.Kind]map[*target]string{}, dirty: map[decide.Kind]map[*file]bool{}, loops: map[decide.Kind]*pacer{}, failed: map[*target]snapshot{}}
+	s := &today{world: w, memory: map[decide.Kind]map[*target]string{}, dirty: map[decide.Kind]map[*file]bool{},
+		loops: map[decide.Kind]*pacer{}, failed: map[*target]snapshot{}}
 	for i, k := range kinds {
 		s.memory[k], s.dirty[k] = map[*target]string{}, map[*file]bool{}
 		s.loops[k] = &pacer{clock: &w.clock, every: every, offset: time.Duration(i) * every / 4, do: func() { s.trigger(k) }}

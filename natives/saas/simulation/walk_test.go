@@ -26,7 +26,8 @@ func (b bucket) Get(_ context.Context, key string) ([]byte, string, error) {
 }
 
 func (b bucket) Keys(_ context.Context, prefix string) ([]string, error) {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(b)), func(k string) bool { return !strings.HasPrefix(k, prefix) }), nil
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(b)), func(k string) bool { return !strings.HasPrefix(k, prefix) }),
+		nil
 }
 
 func (b bucket) Put(_ context.Context, key string, raw []byte, version string) (string, error) {
@@ -49,7 +50,8 @@ func TestWalkFromCommitToProduction(t *testing.T) {
 		w.loop()
 	}
 	first := w.tag("shop-stage")
-	if w.runs("shop/stage") != "Complete" || w.runs("shop/production") != "Complete" || first == "" || w.tag("shop-production") != first {
+	if w.runs("shop/stage") != "Complete" || w.runs("shop/production") != "Complete" || first == "" ||
+		w.tag("shop-production") != first {
 		t.Fatalf("at first: %v, %q\n%q\n%s", w.jobs, w.tag("shop-production"), w.held, w.log.String())
 	}
 	w.push(second, wholeTemplate)
@@ -57,7 +59,8 @@ func TestWalkFromCommitToProduction(t *testing.T) {
 	w.loop()
 	open := w.repo.OpenMergeRequests()
 	if w.tag("shop-stage") != "t"+second[:7] || w.tag("shop-production") != first || len(open) != 1 {
-		t.Fatalf("stage runs %s, production %s, %d merge requests\n%q", w.tag("shop-stage"), w.tag("shop-production"), len(open), w.held)
+		t.Fatalf("stage runs %s, production %s, %d merge requests\n%q", w.tag("shop-stage"), w.tag("shop-production"),
+			len(open), w.held)
 	}
 	w.agree(open[0])
 	if err := w.repo.Merge(open[0].IID, gitlabtest.Jane); err != nil {
@@ -66,7 +69,8 @@ func TestWalkFromCommitToProduction(t *testing.T) {
 	for range 3 {
 		w.loop()
 	}
-	if w.tag("shop-production") != "t"+second[:7] || w.runs("shop/production") != "Complete Complete" || w.runs("shop/stage") != "Complete Complete" {
+	if w.tag("shop-production") != "t"+second[:7] || w.runs("shop/production") != "Complete Complete" ||
+		w.runs("shop/stage") != "Complete Complete" {
 		t.Errorf("production runs %s, Jobs %v", w.tag("shop-production"), w.jobs)
 	}
 	w.cluster.Forget()
@@ -78,13 +82,15 @@ func TestWalkFromCommitToProduction(t *testing.T) {
 	for range 4 {
 		w.loop()
 	}
-	if w.runs("shop/stage") != "Complete Complete Failed" || len(w.repo.OpenMergeRequests()) > 0 || !strings.Contains(strings.Join(w.held, " "), "shop/stage") {
+	if w.runs("shop/stage") != "Complete Complete Failed" || len(w.repo.OpenMergeRequests()) > 0 ||
+		!strings.Contains(strings.Join(w.held, " "), "shop/stage") {
 		t.Errorf("a broken template: Jobs %v, held %q", w.jobs, w.held)
 	}
 	w.push(third, wholeTemplate)
 	w.loop()
 	w.loop()
-	if open = w.repo.OpenMergeRequests(); len(open) != 1 || w.tag("shop-stage") != "t"+third[:7] || !strings.Contains(open[0].Description, third) {
+	if open = w.repo.OpenMergeRequests(); len(open) != 1 || w.tag("shop-stage") != "t"+third[:7] ||
+		!strings.Contains(open[0].Description, third) {
 		t.Errorf("after the repair stage runs %s, merge requests %v", w.tag("shop-stage"), open)
 	}
 }
@@ -96,7 +102,8 @@ func (w *whole) agree(want gitlabtest.MergeRequest) {
 	text, _ := w.repo.File(gitlabtest.DefaultBranch, wholePath)
 	repo := gitlabtest.NewRepository(w.t, map[string]string{wholePath: text})
 	m := w.model()
-	of := promotions.Component{Branch: gitlabtest.DefaultBranch, Files: []string{wholePath}, Now: w.now, MainHead: repo.Head(gitlabtest.DefaultBranch)}
+	of := promotions.Component{Branch: gitlabtest.DefaultBranch, Files: []string{wholePath}, Now: w.now,
+		MainHead: repo.Head(gitlabtest.DefaultBranch)}
 	for _, target := range m.Files[0].Templates[0].Targets {
 		if target.Promotion == nil || !target.Promotion.Auto {
 			continue
@@ -114,7 +121,8 @@ func (w *whole) agree(want gitlabtest.MergeRequest) {
 	}
 	is, _ := repo.File(got[0].Head, wholePath)
 	wanted, _ := w.repo.File(want.Head, wholePath)
-	if got[0].Title != want.Title || got[0].Description != want.Description || got[0].Source != want.Source || is != wanted || is == text {
+	if got[0].Title != want.Title || got[0].Description != want.Description || got[0].Source != want.Source ||
+		is != wanted || is == text {
 		w.t.Errorf("got %+v\nwant %+v\ngot the file\n%s\nwant\n%s", got[0], want, is, wanted)
 	}
 }

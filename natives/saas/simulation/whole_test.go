@@ -67,8 +67,10 @@ func newWhole(t *testing.T) *whole {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &whole{t: t, data: saastest.New(), cluster: kubetest.New(t), repo: gitlabtest.NewRepository(t, map[string]string{wholePath: wholeText}),
-		template: map[string]string{}, bucket: bucket{}, state: dir, now: begin.Add(9 * time.Hour), jobs: map[string][]string{}}
+	w := &whole{t: t, data: saastest.New(), cluster: kubetest.New(t),
+		repo:     gitlabtest.NewRepository(t, map[string]string{wholePath: wholeText}),
+		template: map[string]string{}, bucket: bucket{}, state: dir, now: begin.Add(9 * time.Hour),
+		jobs: map[string][]string{}}
 	w.cluster.Working = true
 	for _, name := range []string{"shop-stage", "shop-production"} {
 		w.cluster.Edit(t, "kubectl", "/api/v1/namespaces/"+name, func(map[string]any) {})
@@ -113,7 +115,8 @@ func (w *whole) env(name, own, shard string) integration.Environment {
 		w.t.Fatal(err)
 	}
 	return integration.Environment{
-		Integration: name, Settings: rules.For(name), Query: w.query(), Shard: shard, State: state.ReadOnly(w.below(name)), Log: &w.log, Workers: 2,
+		Integration: name, Settings: rules.For(name), Query: w.query(), Shard: shard, State: state.ReadOnly(w.below(name)),
+		Log: &w.log, Workers: 2,
 		Now:    func() time.Time { return w.now },
 		Secret: func(context.Context, integration.SecretRef) (string, error) { return "token", nil },
 		Bucket: func(context.Context, string) (integration.BucketReader, error) { return w.bucket, nil },
@@ -161,12 +164,14 @@ func (w *whole) runJobs() {
 		for _, a := range pod["containers"].([]any)[0].(map[string]any)["args"].([]any) {
 			args = append(args, a.(string))
 		}
-		if len(args) != 5 || args[0] != "reconcile" || args[1] != deploy.Name || args[2] != "--shard" || args[4] != "--no-dry-run" {
+		if len(args) != 5 || args[0] != "reconcile" || args[1] != deploy.Name || args[2] != "--shard" ||
+			args[4] != "--no-dry-run" {
 			w.t.Fatalf("the Job runs %q", args)
 		}
 		condition := "Complete"
 		w.wrong = nil
-		if err := w.run(deploy.New(deploy.Services{Repositories: w}), "{records: s3://records, wait: 1s}", args[3]); err != nil || len(w.wrong) > 0 {
+		if err := w.run(deploy.New(deploy.Services{Repositories: w}), "{records: s3://records, wait: 1s}",
+			args[3]); err != nil || len(w.wrong) > 0 {
 			condition = "Failed" // runner ends with 1
 		}
 		w.jobs[path] = []string{args[3], condition}
@@ -178,7 +183,8 @@ func (w *whole) runJobs() {
 
 // forge returns the product's client of a GitLab.
 func forgeOf(t *testing.T, of *gitlabtest.Repository) services.ForgeWriter {
-	f, err := ci.NewForge(ci.Options{API: "https://gitlab.test/api/v4", Token: ci.Token{Value: "token"}, Transport: wire{&gitlabtest.Server{Token: "token", Repository: of}}}, gitlabtest.ProjectPath)
+	f, err := ci.NewForge(ci.Options{API: "https://gitlab.test/api/v4", Token: ci.Token{Value: "token"},
+		Transport: wire{&gitlabtest.Server{Token: "token", Repository: of}}}, gitlabtest.ProjectPath)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,12 +196,15 @@ func (w *whole) loop() {
 	w.t.Helper()
 	w.now, w.held = w.now.Add(5*time.Minute), nil
 	w.log.Reset()
-	if err := w.run(pipelines.New(pipelines.Services{Repositories: w}), "{records: s3://records, take_over: false, executor: native, native: {image: quay.io/acme/runner}}", ""); err != nil {
+	if err := w.run(pipelines.New(pipelines.Services{Repositories: w}),
+		"{records: s3://records, take_over: false, executor: native, native: {image: quay.io/acme/runner}}", ""); err != nil {
 		w.t.Fatalf("%v\n%s", err, w.log.String())
 	}
 	w.runJobs()
-	promoter := promotions.New(promotions.Services{Repositories: w, Forge: func(promotions.Project) (services.ForgeWriter, error) { return forgeOf(w.t, w.repo), nil }})
-	if err := w.run(promoter, "{records: s3://records, folder: data, forge: {url: https://gitlab.test, project: group/project, token: {path: a, field: b}}}", ""); err != nil {
+	promoter := promotions.New(promotions.Services{Repositories: w,
+		Forge: func(promotions.Project) (services.ForgeWriter, error) { return forgeOf(w.t, w.repo), nil }})
+	if err := w.run(promoter,
+		"{records: s3://records, folder: data, forge: {url: https://gitlab.test, project: group/project, token: {path: a, field: b}}}", ""); err != nil {
 		w.t.Fatalf("%v\n%s", err, w.log.String())
 	}
 }

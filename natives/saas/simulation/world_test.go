@@ -168,20 +168,24 @@ type system interface {
 func newWorld(seed uint64, s size) *world {
 	w := &world{size: s, events: rand.New(rand.NewPCG(seed, 1)), luck: rand.New(rand.NewPCG(seed, 2))}
 	w.now = begin
-	w.lost, w.forgotten, w.unnamed, w.forever, w.conflicting = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	w.lost, w.forgotten, w.unnamed, w.forever, w.conflicting = map[string]bool{}, map[string]bool{}, map[string]bool{},
+		map[string]bool{}, map[string]bool{}
 	each := s.targets / s.files / 2
 	for i := range s.files {
-		r := &repo{url: fmt.Sprintf("https://git.test/service-%03d", i), images: map[string]bool{}, weight: 1 / float64(i/4+1)}
+		r := &repo{url: fmt.Sprintf("https://git.test/service-%03d", i), images: map[string]bool{},
+			weight: 1 / float64(i/4+1)}
 		f := &file{name: fmt.Sprintf("service-%03d", i), repo: r, indents: i%indenting == indenting-1}
 		for _, env := range []string{"stage", "production"} {
 			f.cells = append(f.cells, &cell{file: f, env: env})
 		}
 		w.repos, w.files = append(w.repos, r), append(w.files, f)
 		first := w.sha()
-		r.commits, r.builds, r.images[first] = []string{first}, []services.Build{{Number: 1, Result: "SUCCESS", Commit: first}}, true
+		r.commits, r.builds, r.images[first] = []string{first},
+			[]services.Build{{Number: 1, Result: "SUCCESS", Commit: first}}, true
 		for j := range each {
 			for k, c := range f.cells {
-				t := &target{cell: c, uid: fmt.Sprintf("%s-%d-%s", f.name, j, c.env), template: j, follows: decide.Config, ref: "main"}
+				t := &target{cell: c, uid: fmt.Sprintf("%s-%d-%s", f.name, j, c.env), template: j, follows: decide.Config,
+					ref: "main"}
 				if k == 1 {
 					t.ref, t.soakDays = first, []int{0, 0, 1, 2, 0, 3, 0, 1}[(i+j)%8]
 					if (i+j)%5 == 0 {

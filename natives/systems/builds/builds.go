@@ -41,7 +41,8 @@ type build struct {
 }
 
 // Jobs implements [services.Builds].
-func (c *Jenkins) Jobs(ctx context.Context, server string, login services.Login, jobs []string) (map[string][]services.Build, error) {
+func (c *Jenkins) Jobs(ctx context.Context, server string, login services.Login,
+	jobs []string) (map[string][]services.Build, error) {
 	depth := 1
 	wanted := map[string]bool{}
 	for _, name := range jobs {

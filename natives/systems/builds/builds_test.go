@@ -87,7 +87,8 @@ func TestJobsUnknown(t *testing.T) {
 		"null":             {text(`null`), "no list of jobs", "", 1},
 		"out of order":     {text(`{"jobs":[{"name":"web","builds":[{"number":1},{"number":2}]}]}`), "newest first", "", 1},
 		"no number":        {text(`{"jobs":[{"name":"web","builds":[{"result":"SUCCESS"}]}]}`), "newest first", "", 1},
-		"a flood":          {text(`{"jobs":[` + strings.Repeat(" ", 1<<17) + `]}`), "more than", integration.FailureOfConfig, 1},
+		"a flood": {text(`{"jobs":[` + strings.Repeat(" ", 1<<17) + `]}`), "more than", integration.FailureOfConfig,
+			1},
 		"refused": {func(w http.ResponseWriter, _ *http.Request) bool {
 			w.WriteHeader(http.StatusForbidden)
 			return true
@@ -100,8 +101,10 @@ func TestJobsUnknown(t *testing.T) {
 		s, url := serve(t)
 		s.Fault = c.fault
 		got, err := client().Jobs(t.Context(), url, login, []string{"web"})
-		if err == nil || got != nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), password) || integration.ClassOfFailure(err) != c.class {
-			t.Errorf("%s: got %v, %v (class %q), want %q (class %q)", name, got, err, integration.ClassOfFailure(err), c.want, c.class)
+		if err == nil || got != nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), password) ||
+			integration.ClassOfFailure(err) != c.class {
+			t.Errorf("%s: got %v, %v (class %q), want %q (class %q)", name, got, err, integration.ClassOfFailure(err), c.want,
+				c.class)
 		}
 		if n := s.Requests(); n != c.requests {
 			t.Errorf("%s: %d requests, want %d", name, n, c.requests)
@@ -121,17 +124,20 @@ func TestJobsSlow(t *testing.T) {
 	}
 	defer close(end)
 	c := New(&jsonapi.Client{Timeout: 20 * time.Millisecond, Pause: time.Millisecond})
-	if _, err := c.Jobs(t.Context(), url, login, []string{"web"}); err == nil || !strings.Contains(err.Error(), "in time") {
+	if _, err := c.Jobs(t.Context(), url, login, []string{"web"}); err == nil ||
+		!strings.Contains(err.Error(), "in time") {
 		t.Errorf("a server that does not answer: %v", err)
 	}
 }
 
 func TestJobsDepth(t *testing.T) {
-	if _, err := client().Jobs(t.Context(), "https://jenkins.test", login, []string{strings.Repeat("a/job/", 9) + "b"}); err == nil {
+	if _, err := client().Jobs(t.Context(), "https://jenkins.test", login,
+		[]string{strings.Repeat("a/job/", 9) + "b"}); err == nil {
 		t.Error("a job in nine folders was asked for")
 	}
 	for _, server := range []string{"", "file:///etc/passwd", "https://user:" + password + "@host", "jenkins"} {
-		if _, err := client().Jobs(t.Context(), server, login, []string{"a"}); err == nil || strings.Contains(err.Error(), "word-of") {
+		if _, err := client().Jobs(t.Context(), server, login, []string{"a"}); err == nil ||
+			strings.Contains(err.Error(), "word-of") {
 			t.Errorf("%s: %v", server, err)
 		}
 	}

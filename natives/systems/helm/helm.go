@@ -50,7 +50,8 @@ var nameForm = lazyregexp.New(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 // Template returns the YAML documents that a chart, given as its files by path, becomes with
 // values. An error of the class transient is none of the chart. The words of other errors are
 // those of the program, so they may have values.
-func (p *Program) Template(ctx context.Context, chart map[string][]byte, values map[string]any, name, namespace string) (out []byte, err error) {
+func (p *Program) Template(ctx context.Context, chart map[string][]byte, values map[string]any,
+	name, namespace string) (out []byte, err error) {
 	if !nameForm.MatchString(name) || len(name) > 53 || !nameForm.MatchString(namespace) {
 		return nil, fmt.Errorf("%.80q in %.80q is no name of a release", name, namespace)
 	}
@@ -108,7 +109,8 @@ func (p *Program) run(ctx context.Context, folder string, args ...string) ([]byt
 	defer cancel()
 	cmd := exec.CommandContext(bounded, p.path, args...)
 	cmd.Dir = folder
-	cmd.Env = []string{"HOME=" + folder, "HELM_CACHE_HOME=" + folder + "/.cache", "HELM_CONFIG_HOME=" + folder + "/.config", "HELM_DATA_HOME=" + folder + "/.data",
+	cmd.Env = []string{"HOME=" + folder, "HELM_CACHE_HOME=" + folder + "/.cache",
+		"HELM_CONFIG_HOME=" + folder + "/.config", "HELM_DATA_HOME=" + folder + "/.data",
 		"KUBECONFIG=" + folder + "/.none", "HELM_KUBEAPISERVER=https://127.0.0.1:1", "LC_ALL=C"}
 	cmd.Env = append(cmd.Env, outward.Offline()...)
 	out, printed := &limited{left: maxOutput}, &limited{left: maxError, cuts: true}

@@ -38,7 +38,8 @@ type Client struct {
 const maxRedirects = 5
 
 // Get reads the JSON value at an address of a server.
-func (c *Client) Get(ctx context.Context, server string, query url.Values, login services.Login, path []string, into any) error {
+func (c *Client) Get(ctx context.Context, server string, query url.Values, login services.Login, path []string,
+	into any) error {
 	base, to, err := c.party(server, login)
 	if err != nil {
 		return config(err)
@@ -47,14 +48,17 @@ func (c *Client) Get(ctx context.Context, server string, query url.Values, login
 	at.RawQuery = query.Encode()
 	pause := cmp.Or(c.Pause, 2*time.Second)
 	policy := retry.Policy{Attempts: 3, FirstPause: pause, MaxPause: 4 * pause, Within: 2 * time.Minute}
-	return policy.Do(ctx, func(ctx context.Context) error { return get(ctx, to, at, into) }, func(err error) (time.Duration, bool) {
+	return policy.Do(ctx, func(ctx context.Context) error {
+		return get(ctx, to, at, into)
+	}, func(err error) (time.Duration, bool) {
 		return 0, integration.ClassOfFailure(err) == integration.FailureTransient
 	})
 }
 
 // party returns the address of a server, and what may be sent there.
 func (c *Client) party(server string, login services.Login) (*url.URL, outward.Party, error) {
-	to := outward.Party{Follows: maxRedirects, Timeout: cmp.Or(c.Timeout, Timeout), Largest: cmp.Or(c.MaxBytes, MaxBytes), Remedy: outward.NameInData}
+	to := outward.Party{Follows: maxRedirects, Timeout: cmp.Or(c.Timeout, Timeout), Largest: cmp.Or(c.MaxBytes, MaxBytes),
+		Remedy: outward.NameInData}
 	switch {
 	case login.User != "":
 		to.Authorization = outward.Basic(login.User, login.Password)

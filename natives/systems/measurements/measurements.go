@@ -35,7 +35,8 @@ type answer struct {
 type sample [2]any
 
 // Measure implements [services.Measurements].
-func (c *Prometheus) Measure(ctx context.Context, server string, login services.Login, expression string) (float64, error) {
+func (c *Prometheus) Measure(ctx context.Context, server string, login services.Login,
+	expression string) (float64, error) {
 	if len(expression) > maxExpression {
 		return 0, fmt.Errorf("asking %.200s: the expression has more than %d bytes", jsonapi.Name(server), maxExpression)
 	}

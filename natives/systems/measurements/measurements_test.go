@@ -49,7 +49,8 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("%s: got %v, %v, want %v, %q", name, got, err, c.want, c.err)
 		}
 	}
-	if _, err := client().Measure(t.Context(), url, services.Login{Password: "wrong"}, "up"); err == nil || strings.Contains(err.Error(), "wrong") {
+	if _, err := client().Measure(t.Context(), url, services.Login{Password: "wrong"}, "up"); err == nil ||
+		strings.Contains(err.Error(), "wrong") {
 		t.Errorf("a wrong token: %v", err)
 	}
 	if _, err := client().Measure(t.Context(), url, services.Login{Password: token}, "unknown"); err == nil {
@@ -59,9 +60,12 @@ func TestMeasure(t *testing.T) {
 
 func TestMeasureNonsense(t *testing.T) {
 	for _, body := range []string{
-		"", "null", "{}", "[]", "<html>", `{"status":"success"}`, `{"status":"success","data":{"resultType":"matrix","result":[]}}`,
-		`{"status":"success","data":{"resultType":"vector","result":[{}]}}`, `{"status":"success","data":{"resultType":"vector","result":[{"value":[1,2]}]}}`,
-		`{"status":"success","data":{"resultType":"scalar","result":null}}`, `{"status":"error","data":{"resultType":"scalar","result":[1,"1"]}}`,
+		"", "null", "{}", "[]", "<html>", `{"status":"success"}`,
+		`{"status":"success","data":{"resultType":"matrix","result":[]}}`,
+		`{"status":"success","data":{"resultType":"vector","result":[{}]}}`,
+		`{"status":"success","data":{"resultType":"vector","result":[{"value":[1,2]}]}}`,
+		`{"status":"success","data":{"resultType":"scalar","result":null}}`,
+		`{"status":"error","data":{"resultType":"scalar","result":[1,"1"]}}`,
 	} {
 		s, url := serve(t)
 		s.Fault = func(w http.ResponseWriter, _ *http.Request) bool {

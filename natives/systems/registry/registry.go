@@ -129,7 +129,8 @@ func (r *Registry) head(ctx context.Context, of reference, authorization string)
 	if err := res.Body.Close(); err != nil {
 		return 0, nil, lost("the connection failed")
 	}
-	if res.StatusCode != http.StatusNotFound || strings.HasPrefix(res.Header.Get("Docker-Distribution-Api-Version"), "registry/") {
+	if res.StatusCode != http.StatusNotFound || strings.HasPrefix(res.Header.Get("Docker-Distribution-Api-Version"),
+		"registry/") {
 		return res.StatusCode, res.Header, nil
 	}
 	if res, err = send(ctx, to, http.MethodGet, of.address()); err != nil {

@@ -91,14 +91,22 @@ func TestDigest(t *testing.T) {
 		requests []string
 	}{
 		{"open", services.Login{}, false, services.Login{}, "shop/web:1", digest, []string{"HEAD /v2/shop/web/manifests/1"}},
-		{"by digest", services.Login{}, false, services.Login{}, "shop/web:old@" + digest, digest, []string{"HEAD /v2/shop/web/manifests/" + digest}},
-		{"an open registry gets no login", services.Login{}, false, login, "shop/web:1", digest, []string{"HEAD /v2/shop/web/manifests/1"}},
-		{"a token for everybody", services.Login{}, true, services.Login{}, "shop/web:1", digest, []string{"HEAD /v2/shop/web/manifests/1", "GET /token", "HEAD /v2/shop/web/manifests/1"}},
-		{"a token for a login", login, true, login, "shop/web:1", digest, []string{"HEAD /v2/shop/web/manifests/1", "GET /token robot", "HEAD /v2/shop/web/manifests/1"}},
-		{"a login", login, false, login, "shop/web:1", digest, []string{"HEAD /v2/shop/web/manifests/1", "HEAD /v2/shop/web/manifests/1 robot"}},
-		{"no login for a token", login, true, services.Login{}, "shop/web:1", "it answers 401", []string{"HEAD /v2/shop/web/manifests/1", "GET /token"}},
-		{"no login", login, false, services.Login{}, "shop/web:1", "it answers 401", []string{"HEAD /v2/shop/web/manifests/1"}},
-		{"no such image", login, true, login, "shop/web:2", "it is not there", []string{"HEAD /v2/shop/web/manifests/2", "GET /token robot", "HEAD /v2/shop/web/manifests/2"}},
+		{"by digest", services.Login{}, false, services.Login{}, "shop/web:old@" + digest, digest,
+			[]string{"HEAD /v2/shop/web/manifests/" + digest}},
+		{"an open registry gets no login", services.Login{}, false, login, "shop/web:1", digest,
+			[]string{"HEAD /v2/shop/web/manifests/1"}},
+		{"a token for everybody", services.Login{}, true, services.Login{}, "shop/web:1", digest,
+			[]string{"HEAD /v2/shop/web/manifests/1", "GET /token", "HEAD /v2/shop/web/manifests/1"}},
+		{"a token for a login", login, true, login, "shop/web:1", digest,
+			[]string{"HEAD /v2/shop/web/manifests/1", "GET /token robot", "HEAD /v2/shop/web/manifests/1"}},
+		{"a login", login, false, login, "shop/web:1", digest,
+			[]string{"HEAD /v2/shop/web/manifests/1", "HEAD /v2/shop/web/manifests/1 robot"}},
+		{"no login for a token", login, true, services.Login{}, "shop/web:1", "it answers 401",
+			[]string{"HEAD /v2/shop/web/manifests/1", "GET /token"}},
+		{"no login", login, false, services.Login{}, "shop/web:1", "it answers 401",
+			[]string{"HEAD /v2/shop/web/manifests/1"}},
+		{"no such image", login, true, login, "shop/web:2", "it is not there",
+			[]string{"HEAD /v2/shop/web/manifests/2", "GET /token robot", "HEAD /v2/shop/web/manifests/2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake(t)
@@ -107,7 +115,8 @@ func TestDigest(t *testing.T) {
 			if err != nil {
 				got = err.Error()
 			}
-			if !strings.Contains(got, c.want) || strings.Contains(got, "s3cret") || errors.Is(err, services.ErrNotThere) != (c.want == "it is not there") {
+			if !strings.Contains(got, c.want) || strings.Contains(got, "s3cret") ||
+				errors.Is(err, services.ErrNotThere) != (c.want == "it is not there") {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 			if !slices.Equal(f.requests, c.requests) {
@@ -127,7 +136,8 @@ func TestTokens(t *testing.T) {
 	ask := func(image string, want int) {
 		t.Helper()
 		f.requests = nil
-		if _, err := r.Digest(t.Context(), services.Image{Name: f.host() + "/" + image}); err != nil || len(f.requests) != want {
+		if _, err := r.Digest(t.Context(), services.Image{Name: f.host() + "/" + image}); err != nil ||
+			len(f.requests) != want {
 			t.Errorf("got %v and the requests %q, want %d", err, f.requests, want)
 		}
 	}
@@ -144,7 +154,8 @@ func TestRealms(t *testing.T) {
 		name, realm string
 		want        string
 	}{
-		{"another host", "https://tokens.example.com/token", `its tokens come from "tokens.example.com", which is another server: add it to hosts`},
+		{"another host", "https://tokens.example.com/token",
+			`its tokens come from "tokens.example.com", which is another server: add it to hosts`},
 		{"another port", "http://127.0.0.1:1/token", `its tokens come from "127.0.0.1:1", which`},
 		{"without TLS", "http://tokens.example.com/token", "it does not say where its tokens come from"},
 		{"with a user", "https://a@tokens.example.com/token", "it does not say where its tokens come from"},
@@ -156,7 +167,8 @@ func TestRealms(t *testing.T) {
 			f.realm = "none"
 		}
 		for _, login := range []services.Login{{}, {User: "robot", Password: "s3cret"}} {
-			_, err := r.Digest(t.Context(), services.Image{Name: f.host() + "/shop/web:1", Login: login, TokensFrom: []string{"example.com", "127.0.0.1"}})
+			_, err := r.Digest(t.Context(), services.Image{Name: f.host() + "/shop/web:1", Login: login,
+				TokensFrom: []string{"example.com", "127.0.0.1"}})
 			if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, services.ErrNotThere) {
 				t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 			}
@@ -166,8 +178,10 @@ func TestRealms(t *testing.T) {
 		registry, realm string
 		want            bool
 	}{
-		{hub, "https://auth.docker.io/token", true}, {hub, "https://auth.docker.io:444/token", false}, {"quay.io", "https://auth.docker.io/token", false},
-		{"quay.io", "https://quay.io/v2/auth", true}, {"quay.io", "https://QUAY.io:443/v2/auth", true}, {"quay.io", "https://quay.io:8443/v2/auth", false},
+		{hub, "https://auth.docker.io/token", true}, {hub, "https://auth.docker.io:444/token", false},
+		{"quay.io", "https://auth.docker.io/token", false},
+		{"quay.io", "https://quay.io/v2/auth", true}, {"quay.io", "https://QUAY.io:443/v2/auth", true},
+		{"quay.io", "https://quay.io:8443/v2/auth", false},
 		{"quay.io:8443", "https://quay.io:8443/v2/auth", true}, {"quay.io:8443", "https://quay.io/v2/auth", false},
 	} {
 		realm, err := origin.Parse(c.realm)
@@ -181,7 +195,8 @@ func TestRealms(t *testing.T) {
 func TestTokensFromElsewhere(t *testing.T) {
 	f, tokens, login := newFake(t), newFake(t), services.Login{User: "robot", Password: "s3cret"}
 	f.isBearer, f.realm, tokens.login = true, tokens.URL+"/token", login
-	got, err := reader().Digest(t.Context(), services.Image{Name: f.host() + "/shop/web:1", Login: login, TokensFrom: []string{tokens.host()}})
+	got, err := reader().Digest(t.Context(), services.Image{Name: f.host() + "/shop/web:1", Login: login,
+		TokensFrom: []string{tokens.host()}})
 	if got != digest || err != nil || !slices.Equal(tokens.requests, []string{"GET /token robot"}) {
 		t.Errorf("got %q, %v; the server of tokens was asked %q", got, err, tokens.requests)
 	}
@@ -203,18 +218,26 @@ func TestNonsense(t *testing.T) {
 		want   string
 		asked  int
 	}{
-		"a page that is not there": {say(404, "Content-Type", "text/html"), "it does not answer as a registry does (tried 3 times)", 6},
-		"JSON of something else":   {page(404, `{"errors": [{"code": "OTHER"}]}`), "it does not answer as a registry does (tried 3 times)", 6},
-		"nothing at all":           {page(404, ""), "it does not answer as a registry does (tried 3 times)", 6},
-		"no digest":                {say(200), "the registry does not tell the digest (tried 3 times)", 3},
-		"a digest that is none":    {say(200, "Docker-Content-Digest", "sha256:zz"), "the registry does not tell the digest (tried 3 times)", 3},
-		"too many requests":        {say(429, "Retry-After", "0"), "it answers 429 (tried 3 times)", 3},
-		"down":                     {say(503), "it answers 503 (tried 3 times)", 3},
-		"another place":            {say(307, "Location", "https://elsewhere.example.com/"), "it sends us to another address", 1},
-		"a token that is none":     {tokenOf(`{"token": "a\nb"}`), "the place of its tokens answers nonsense (tried 3 times)", 6},
-		"a token that is too long": {tokenOf(`{"token": "` + strings.Repeat("a", maxToken) + `"}`), "the place of its tokens answers nonsense (tried 3 times)", 6},
-		"no token":                 {tokenOf(`{}`), "the place of its tokens answers nonsense (tried 3 times)", 6},
-		"the connection ends":      {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "it ends its answer early (tried 3 times)", 3},
+		"a page that is not there": {say(404, "Content-Type", "text/html"),
+			"it does not answer as a registry does (tried 3 times)", 6},
+		"JSON of something else": {page(404, `{"errors": [{"code": "OTHER"}]}`),
+			"it does not answer as a registry does (tried 3 times)", 6},
+		"nothing at all": {page(404, ""), "it does not answer as a registry does (tried 3 times)", 6},
+		"no digest":      {say(200), "the registry does not tell the digest (tried 3 times)", 3},
+		"a digest that is none": {say(200, "Docker-Content-Digest", "sha256:zz"),
+			"the registry does not tell the digest (tried 3 times)", 3},
+		"too many requests": {say(429, "Retry-After", "0"), "it answers 429 (tried 3 times)", 3},
+		"down":              {say(503), "it answers 503 (tried 3 times)", 3},
+		"another place": {say(307, "Location", "https://elsewhere.example.com/"), "it sends us to another address",
+			1},
+		"a token that is none": {tokenOf(`{"token": "a\nb"}`), "the place of its tokens answers nonsense (tried 3 times)",
+			6},
+		"a token that is too long": {tokenOf(`{"token": "` + strings.Repeat("a", maxToken) + `"}`),
+			"the place of its tokens answers nonsense (tried 3 times)", 6},
+		"no token": {tokenOf(`{}`), "the place of its tokens answers nonsense (tried 3 times)", 6},
+		"the connection ends": {func(http.ResponseWriter, *http.Request) {
+			panic(http.ErrAbortHandler)
+		}, "it ends its answer early (tried 3 times)", 3},
 	} {
 		f := newFake(t)
 		f.answer = func(w http.ResponseWriter, r *http.Request) {
@@ -222,7 +245,8 @@ func TestNonsense(t *testing.T) {
 			c.answer(w, r)
 		}
 		_, err := reader().Digest(t.Context(), services.Image{Name: f.host() + "/shop/web:1"})
-		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, services.ErrNotThere) || integration.ClassOfFailure(err) == "" {
+		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, services.ErrNotThere) ||
+			integration.ClassOfFailure(err) == "" {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 		if name != "the connection ends" && len(f.requests) != c.asked {
@@ -235,7 +259,8 @@ func TestNonsense(t *testing.T) {
 func TestUnknownWithoutHeader(t *testing.T) {
 	f := newFake(t)
 	f.answer = page(404, `{"errors":[{"code":"MANIFEST_UNKNOWN","message":"x"}]}`)
-	if _, err := reader().Digest(t.Context(), services.Image{Name: f.host() + "/shop/web:1"}); !errors.Is(err, services.ErrNotThere) || len(f.requests) != 2 {
+	if _, err := reader().Digest(t.Context(), services.Image{Name: f.host() + "/shop/web:1"}); !errors.Is(err,
+		services.ErrNotThere) || len(f.requests) != 2 {
 		t.Errorf("got %v after %q", err, f.requests)
 	}
 }
@@ -244,7 +269,8 @@ func TestUnknownWithoutHeader(t *testing.T) {
 func TestAnotherDigest(t *testing.T) {
 	f := newFake(t)
 	f.images["shop/web:"+digest] = strings.Replace(digest, "0", "f", 1)
-	if got, err := reader().Digest(t.Context(), services.Image{Name: f.host() + "/shop/web@" + digest}); err == nil || !strings.Contains(err.Error(), "the registry answers for another digest") {
+	if got, err := reader().Digest(t.Context(), services.Image{Name: f.host() + "/shop/web@" + digest}); err == nil ||
+		!strings.Contains(err.Error(), "the registry answers for another digest") {
 		t.Errorf("got %q and %v", got, err)
 	}
 }
@@ -274,12 +300,14 @@ func TestSlowRegistry(t *testing.T) {
 	f, r := newFake(t), reader()
 	f.answer = func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() }
 	r.timeout = 20 * time.Millisecond
-	if _, err := r.Digest(t.Context(), services.Image{Name: f.host() + "/shop/web:1"}); err == nil || !strings.Contains(err.Error(), "does not answer in time") {
+	if _, err := r.Digest(t.Context(), services.Image{Name: f.host() + "/shop/web:1"}); err == nil ||
+		!strings.Contains(err.Error(), "does not answer in time") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
-	if _, err := r.Digest(ctx, services.Image{Name: f.host() + "/shop/web:1"}); err == nil || !strings.Contains(err.Error(), "enough") {
+	if _, err := r.Digest(ctx, services.Image{Name: f.host() + "/shop/web:1"}); err == nil ||
+		!strings.Contains(err.Error(), "enough") {
 		t.Errorf("got %v, want the cause", err)
 	}
 }
@@ -324,7 +352,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		req, err := http.NewRequest(http.MethodHead, of.address(), nil)
-		if err != nil || req.URL.Host != of.host || req.URL.RawQuery != "" || req.URL.Path != "/v2/"+of.repository+"/manifests/"+of.tag {
+		if err != nil || req.URL.Host != of.host || req.URL.RawQuery != "" ||
+			req.URL.Path != "/v2/"+of.repository+"/manifests/"+of.tag {
 			t.Errorf("%q becomes %v, %v", image, of, err)
 		}
 	})

@@ -61,7 +61,8 @@ func (r *Registry) keep(key tokenKey, t token) {
 }
 
 // authorize returns what a registry wants to see, by its challenges.
-func (r *Registry) authorize(ctx context.Context, of reference, image services.Image, challenges []string) (string, error) {
+func (r *Registry) authorize(ctx context.Context, of reference, image services.Image,
+	challenges []string) (string, error) {
 	for _, challenge := range challenges {
 		scheme, rest, _ := strings.Cut(challenge, " ")
 		switch {
@@ -89,7 +90,8 @@ func parameters(challenge string) map[string]string {
 }
 
 // fetchToken fetches a token for reading one repository, whatever else the registry names.
-func (r *Registry) fetchToken(ctx context.Context, of reference, image services.Image, challenge map[string]string) (string, error) {
+func (r *Registry) fetchToken(ctx context.Context, of reference, image services.Image,
+	challenge map[string]string) (string, error) {
 	realm, err := url.Parse(challenge["realm"])
 	if err != nil {
 		return "", errNoRealm

@@ -21,7 +21,8 @@ const (
 )
 
 // Log implements [services.Repositories].
-func (r *Repositories) Log(ctx context.Context, of services.Repository, commit string, limit int) (out []string, err error) {
+func (r *Repositories) Log(ctx context.Context, of services.Repository, commit string,
+	limit int) (out []string, err error) {
 	limit = min(limit, maxLog)
 	if !fullSha.MatchString(commit) || limit < 1 {
 		return nil, wrong("%.100q is no full name of a commit", commit)
@@ -40,7 +41,8 @@ func (r *Repositories) Log(ctx context.Context, of services.Repository, commit s
 }
 
 // Files implements [services.Repositories].
-func (r *Repositories) Files(ctx context.Context, of services.Repository, commit, at string, deep bool) (out map[string][]byte, err error) {
+func (r *Repositories) Files(ctx context.Context, of services.Repository, commit, at string,
+	deep bool) (out map[string][]byte, err error) {
 	at = strings.Trim(at, "/")
 	if !fullSha.MatchString(commit) {
 		return nil, wrong("%.100q is no full name of a commit", commit)
@@ -61,7 +63,8 @@ func (r *Repositories) Files(ctx context.Context, of services.Repository, commit
 }
 
 // files returns the files at a path of a commit that was fetched. It fetches their contents.
-func files(ctx context.Context, m *git.Mirror, from git.Remote, commit, at string, deep bool) (map[string][]byte, error) {
+func files(ctx context.Context, m *git.Mirror, from git.Remote, commit, at string,
+	deep bool) (map[string][]byte, error) {
 	entries, err := m.List(ctx, commit, at, deep)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, services.ErrNotThere
@@ -98,7 +101,8 @@ func files(ctx context.Context, m *git.Mirror, from git.Remote, commit, at strin
 }
 
 // with calls do with the mirror of a repository. One goroutine at a time uses it.
-func (r *Repositories) with(ctx context.Context, of services.Repository, kind string, do func(context.Context, *git.Mirror, git.Remote) error) error {
+func (r *Repositories) with(ctx context.Context, of services.Repository, kind string, do func(context.Context,
+	*git.Mirror, git.Remote) error) error {
 	base, to, err := check(of)
 	if err != nil {
 		return err

@@ -19,14 +19,17 @@ var fullSha = lazyregexp.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // Heads implements [services.Repositories]. The sha of a commit stands for itself, and is not
 // asked for.
-func (r *Repositories) Heads(ctx context.Context, of services.Repository, branches []string) (map[string]string, error) {
+func (r *Repositories) Heads(ctx context.Context, of services.Repository,
+	branches []string) (map[string]string, error) {
 	out := map[string]string{}
 	var asked []string
 	for _, branch := range branches {
 		switch {
 		case fullSha.MatchString(branch):
 			out[branch] = branch
-		case branch == "" || len(branch) > 500 || strings.ContainsFunc(branch, func(c rune) bool { return c <= ' ' || c == 0x7f }):
+		case branch == "" || len(branch) > 500 || strings.ContainsFunc(branch, func(c rune) bool {
+			return c <= ' ' || c == 0x7f
+		}):
 			return nil, wrong("%.100q is no name of a branch", branch)
 		default:
 			asked = append(asked, branch)
@@ -48,7 +51,8 @@ func (r *Repositories) Heads(ctx context.Context, of services.Repository, branch
 }
 
 // heads asks a repository for branches. It learns at which address the repository answers.
-func (r *Repositories) heads(ctx context.Context, of services.Repository, branches []string) (out map[string]string, err error) {
+func (r *Repositories) heads(ctx context.Context, of services.Repository,
+	branches []string) (out map[string]string, err error) {
 	base, to, err := check(of)
 	if err != nil {
 		return nil, err
@@ -95,7 +99,8 @@ func (r *Repositories) learn(of *place, address string, isOld bool) {
 
 // headsAt asks at one address, by version 2 of the protocol or, if the server does not speak it,
 // in the older way.
-func (r *Repositories) headsAt(ctx context.Context, to outward.Party, address string, branches []string, isOld bool) (map[string]string, string, bool, error) {
+func (r *Repositories) headsAt(ctx context.Context, to outward.Party, address string, branches []string,
+	isOld bool) (map[string]string, string, bool, error) {
 	if !isOld {
 		raw, at, err := r.ask(ctx, to, address, "/git-upload-pack", listRefs(branches))
 		if err == nil {

@@ -65,20 +65,27 @@ var answers = map[string]struct {
 	"down":               {status(503), "the server answers 503 (tried 3 times)", integration.FailureTransient},
 	"too many requests":  {status(429), "the server answers 429 (tried 3 times)", integration.FailureTransient},
 	"no access":          {status(401), "the server answers 401: look at the credentials", integration.FailureOfConfig},
-	"a page":             {page("text/html", "<html>"), "does not answer as a server of git does", integration.FailureTransient},
-	"nothing":            {page(resultType, ""), "does not answer as a server of git does", integration.FailureTransient},
-	"nonsense":           {page(resultType, "zzzz"), "does not answer as a server of git does", integration.FailureTransient},
-	"cut off":            {page(resultType, "003d0123456789012345678901234567890123456789 refs/heads/main\n"), "does not answer as a server of git does", integration.FailureTransient},
-	"half a line":        {page(resultType, "003d01234567890123456789"), "does not answer as a server of git does", integration.FailureTransient},
-	"not a sha":          {page(resultType, "0019main refs/heads/main\n0000"), "does not answer as a server of git does", integration.FailureTransient},
-	"an error":           {page(resultType, "0010ERR s3cret!\n0000"), "does not answer as a server of git does", integration.FailureTransient},
+	"a page": {page("text/html", "<html>"), "does not answer as a server of git does",
+		integration.FailureTransient},
+	"nothing":  {page(resultType, ""), "does not answer as a server of git does", integration.FailureTransient},
+	"nonsense": {page(resultType, "zzzz"), "does not answer as a server of git does", integration.FailureTransient},
+	"cut off": {page(resultType, "003d0123456789012345678901234567890123456789 refs/heads/main\n"),
+		"does not answer as a server of git does", integration.FailureTransient},
+	"half a line": {page(resultType, "003d01234567890123456789"), "does not answer as a server of git does",
+		integration.FailureTransient},
+	"not a sha": {page(resultType, "0019main refs/heads/main\n0000"), "does not answer as a server of git does",
+		integration.FailureTransient},
+	"an error": {page(resultType, "0010ERR s3cret!\n0000"), "does not answer as a server of git does",
+		integration.FailureTransient},
 	"another host": {func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://elsewhere.example.com"+r.URL.Path, http.StatusMovedPermanently)
 	}, "sends us to another address", integration.FailureOfConfig},
 	"a circle": {func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, strings.Replace(r.URL.Path, "/shop", "/shop/shop", 1), http.StatusMovedPermanently)
 	}, "redirects more than 3 times", integration.FailureOfConfig},
-	"the connection ends": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "the server ends its answer early (tried 3 times)", integration.FailureTransient},
+	"the connection ends": {func(http.ResponseWriter, *http.Request) {
+		panic(http.ErrAbortHandler)
+	}, "the server ends its answer early (tried 3 times)", integration.FailureTransient},
 }
 
 func status(code int) http.HandlerFunc {
@@ -122,7 +129,9 @@ func TestSlowServer(t *testing.T) {
 	}
 	r := reader(t)
 	r.timeout = 20 * time.Millisecond
-	if _, err := r.Heads(t.Context(), w.repository(), []string{"main"}); err == nil || !strings.Contains(err.Error(), "does not answer in time") || integration.ClassOfFailure(err) != integration.FailureTransient {
+	if _, err := r.Heads(t.Context(), w.repository(),
+		[]string{"main"}); err == nil || !strings.Contains(err.Error(), "does not answer in time") ||
+		integration.ClassOfFailure(err) != integration.FailureTransient {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -140,7 +149,9 @@ func TestRedirectToAnotherHost(t *testing.T) {
 		http.Redirect(to, r, other.URL+r.URL.Path, http.StatusTemporaryRedirect)
 		return true
 	}
-	if _, err := reader(t).Heads(t.Context(), w.repository(), []string{"main"}); err == nil || !strings.Contains(err.Error(), "sends us to another address") || len(other.asked()) > 0 {
+	if _, err := reader(t).Heads(t.Context(), w.repository(),
+		[]string{"main"}); err == nil || !strings.Contains(err.Error(), "sends us to another address") ||
+		len(other.asked()) > 0 {
 		t.Errorf("got %v", err)
 	}
 }
@@ -170,7 +181,8 @@ func TestRename(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	w := newWorld(t)
-	commit := w.commit(t, "main", map[string]string{"chart/Chart.yaml": "name: x", "chart/templates/a.yaml": "a", "chart/link": "->../../../etc/passwd", "top": "t", "weird/-x y": "w", "to": "->top"})
+	commit := w.commit(t, "main", map[string]string{"chart/Chart.yaml": "name: x", "chart/templates/a.yaml": "a",
+		"chart/link": "->../../../etc/passwd", "top": "t", "weird/-x y": "w", "to": "->top"})
 	w.commit(t, "main", map[string]string{"top": "newer"})
 	for _, filter := range []bool{true, false} {
 		w.filter, w.password = filter, "s3cret"
@@ -205,11 +217,13 @@ func TestFiles(t *testing.T) {
 				t.Errorf("filter %t, %q: got %q and %v, want %q", filter, c.path, texts, err, c.want)
 			}
 		}
-		if _, err := r.Files(t.Context(), w.repository(), strings.Repeat("a", 40), "top", false); !errors.Is(err, services.ErrNotThere) {
+		if _, err := r.Files(t.Context(), w.repository(), strings.Repeat("a", 40), "top", false); !errors.Is(err,
+			services.ErrNotThere) {
 			t.Errorf("filter %t: got %v for a commit that is not there", filter, err)
 		}
 		for _, path := range []string{"../x", "a/../b", "a//b", "x\x00"} {
-			if _, err := r.Files(t.Context(), w.repository(), commit, path, false); err == nil || errors.Is(err, services.ErrNotThere) {
+			if _, err := r.Files(t.Context(), w.repository(), commit, path, false); err == nil ||
+				errors.Is(err, services.ErrNotThere) {
 				t.Errorf("filter %t, %q: got %v, want a refusal", filter, path, err)
 			}
 		}
@@ -252,7 +266,8 @@ func TestFilesAreFew(t *testing.T) {
 	if _, err := r.Files(t.Context(), services.Repository{URL: w.URL + "/shop/web"}, commit, "small", false); err != nil {
 		t.Errorf("what was fetched without credentials is there without them: %v", err)
 	}
-	if _, err := r.Files(t.Context(), services.Repository{URL: w.URL + "/shop/web", Password: "wrong"}, commit, "small", false); err == nil {
+	if _, err := r.Files(t.Context(), services.Repository{URL: w.URL + "/shop/web", Password: "wrong"}, commit, "small",
+		false); err == nil {
 		t.Error("wrong credentials read what was fetched without them")
 	}
 	large := w.git(t, "rev-parse", commit+":large")
@@ -267,7 +282,8 @@ func TestTooLarge(t *testing.T) {
 	w := newWorld(t)
 	commit := w.commit(t, "main", map[string]string{"large": strings.Repeat("0123456789abcdef", maxBytes/16+1)})
 	_, err := reader(t).Files(t.Context(), w.repository(), commit, "large", false)
-	if err == nil || !strings.Contains(err.Error(), "larger than 16 MiB") || integration.ClassOfFailure(err) != integration.FailureOfConfig {
+	if err == nil || !strings.Contains(err.Error(), "larger than 16 MiB") ||
+		integration.ClassOfFailure(err) != integration.FailureOfConfig {
 		t.Errorf("got %v", err)
 	}
 }
@@ -327,7 +343,8 @@ func TestAddresses(t *testing.T) {
 
 func TestBranches(t *testing.T) {
 	for _, branch := range []string{"", "a b", "a\n", strings.Repeat("a", 600)} {
-		if _, err := reader(t).Heads(t.Context(), services.Repository{URL: "https://example.com/x"}, []string{branch}); err == nil || !strings.Contains(err.Error(), "is no name of a branch") {
+		if _, err := reader(t).Heads(t.Context(), services.Repository{URL: "https://example.com/x"},
+			[]string{branch}); err == nil || !strings.Contains(err.Error(), "is no name of a branch") {
 			t.Errorf("%q: got %v", branch, err)
 		}
 	}
@@ -335,7 +352,8 @@ func TestBranches(t *testing.T) {
 
 // What a server answers is read to its end or refused, and never panics.
 func FuzzAnswers(f *testing.F) {
-	for _, seed := range []string{"", "0000", "003d0123456789012345678901234567890123456789 refs/heads/main\n0000", "001e# service=git-upload-pack\n00000000", "0004", "ffff", "0005x"} {
+	for _, seed := range []string{"", "0000", "003d0123456789012345678901234567890123456789 refs/heads/main\n0000",
+		"001e# service=git-upload-pack\n00000000", "0004", "ffff", "0005x"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -377,7 +395,8 @@ func TestConcurrent(t *testing.T) {
 					t.Errorf("got %q and %v, want %q", got, err, want)
 				}
 			default:
-				if got, err := r.Log(t.Context(), w.repository(), second, 5); err != nil || !slices.Equal(got, []string{second, first}) {
+				if got, err := r.Log(t.Context(), w.repository(), second, 5); err != nil ||
+					!slices.Equal(got, []string{second, first}) {
 					t.Errorf("got %q and %v", got, err)
 				}
 			}

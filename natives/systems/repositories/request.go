@@ -22,7 +22,8 @@ var errOther = errors.New("the server does not answer as a server of git does")
 
 // ask sends a request to a repository and returns the body of the answer, and the address of the
 // repository that answered. body is nil for a GET.
-func (r *Repositories) ask(ctx context.Context, to outward.Party, address, suffix string, body []byte) ([]byte, string, error) {
+func (r *Repositories) ask(ctx context.Context, to outward.Party, address, suffix string,
+	body []byte) ([]byte, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	for range maxRedirects {
@@ -89,7 +90,8 @@ func read(res *http.Response, address, suffix string) (raw []byte, next string, 
 	case status == http.StatusNotFound || status == http.StatusGone:
 		return nil, "", services.ErrNotThere
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return nil, "", wrong("the server answers %d: look at the credentials, and whether they may read the repository", status)
+		return nil, "", wrong("the server answers %d: look at the credentials, and whether they may read the repository",
+			status)
 	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status >= 500:
 		after, _ := retry.After(res.Header, time.Now())
 		return nil, "", &busyError{status, after}

@@ -46,7 +46,8 @@ func newWorld(t *testing.T) *world {
 // git runs git in the repository and returns what it prints.
 func (w *world) git(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", w.dir, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "git",
+		append([]string{"-C", w.dir, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("git %q: %v", args, err)
@@ -60,7 +61,8 @@ func (w *world) commit(t *testing.T, branch string, files map[string]string) str
 	t.Helper()
 	index := filepath.Join(t.TempDir(), "index")
 	run := func(in string, args ...string) string {
-		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", w.dir, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
+		cmd := exec.CommandContext(t.Context(), "git",
+			append([]string{"-C", w.dir, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
 		cmd.Env, cmd.Stdin = append(os.Environ(), "GIT_INDEX_FILE="+index), strings.NewReader(in)
 		out, err := cmd.Output()
 		if err != nil {
@@ -69,7 +71,8 @@ func (w *world) commit(t *testing.T, branch string, files map[string]string) str
 		return strings.TrimSpace(string(out))
 	}
 	var parents []string
-	if old, err := exec.CommandContext(t.Context(), "git", "-C", w.dir, "rev-parse", "--verify", "-q", "refs/heads/"+branch).Output(); err == nil {
+	if old, err := exec.CommandContext(t.Context(), "git", "-C", w.dir, "rev-parse", "--verify", "-q",
+		"refs/heads/"+branch).Output(); err == nil {
 		parents = []string{"-p", strings.TrimSpace(string(old))}
 		run("", "read-tree", "refs/heads/"+branch)
 	}
@@ -113,7 +116,9 @@ func (w *world) serveGit(to http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h := &cgi.Handler{Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"), Dir: w.dir,
-		Env: []string{"GIT_PROJECT_ROOT=" + filepath.Dir(filepath.Dir(w.dir)), "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=uploadpack.allowFilter", "GIT_CONFIG_VALUE_0=" + map[bool]string{true: "true", false: "false"}[w.filter]}}
+		Env: []string{"GIT_PROJECT_ROOT=" + filepath.Dir(filepath.Dir(w.dir)), "GIT_HTTP_EXPORT_ALL=1",
+			"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=uploadpack.allowFilter",
+			"GIT_CONFIG_VALUE_0=" + map[bool]string{true: "true", false: "false"}[w.filter]}}
 	if w.isOld {
 		r.Header.Del("Git-Protocol")
 	}

@@ -119,8 +119,9 @@ func methodLabel(method string) string {
 
 // values matches the parts of a path that differ from request to request:
 // numbers, dates, hashes and other generated words. Labels have #val instead.
-var values = lazyregexp.New(`^(-?\d+|(\d\d|\d{4})-\d\d-\d\d|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|[\dA-F]{8}(-[\dA-F]{4}){3}-[\dA-F]{12}|` +
-	`[\da-f]{7,}|[\dA-F]{7,}|[\w-]{18,}\.[\w-]{3,}\.[\w-]{39,}|[\w-]{66,}|([A-Za-z\d+/]{4}){17,}.*)$`)
+var values = lazyregexp.New(
+	`^(-?\d+|(\d\d|\d{4})-\d\d-\d\d|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|[\dA-F]{8}(-[\dA-F]{4}){3}-[\dA-F]{12}|` +
+		`[\da-f]{7,}|[\dA-F]{7,}|[\w-]{18,}\.[\w-]{3,}\.[\w-]{39,}|[\w-]{66,}|([A-Za-z\d+/]{4}){17,}.*)$`)
 
 // pathLabel returns the label of a path, in which [values] are replaced. New
 // labels beyond [maxPaths] become #other.

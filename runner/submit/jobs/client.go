@@ -88,7 +88,8 @@ func (c client) get(ctx context.Context, namespace, name string) (*Manifest, err
 
 func (c client) remove(ctx context.Context, namespace, name string) error {
 	pods := meta.DeletePropagationForeground
-	options := meta.DeleteOptions{TypeMeta: meta.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"}, PropagationPolicy: &pods}
+	options := meta.DeleteOptions{TypeMeta: meta.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"},
+		PropagationPolicy: &pods}
 	return send(ctx, c.jobs.Delete().Namespace(namespace).Resource("jobs").Name(name), options, nil)
 }
 
@@ -97,7 +98,8 @@ const maxPods = "50"
 
 func (c client) listPods(ctx context.Context, namespace, job string) ([]pod, error) {
 	var list struct{ Items []pod }
-	get := c.pods.Get().Namespace(namespace).Resource("pods").Param("labelSelector", jobNameLabel+"="+job).Param("limit", maxPods)
+	get := c.pods.Get().Namespace(namespace).Resource("pods").Param("labelSelector", jobNameLabel+"="+job).Param("limit",
+		maxPods)
 	err := send(ctx, get, nil, &list)
 	return list.Items, err
 }

@@ -74,7 +74,8 @@ func TestRequests(t *testing.T) {
 			body = body[:min(len(body), 40)]
 		}
 		got = append(got, fmt.Sprintf("%s %s %s %s", r.Method, r.URL, r.Header.Get("Content-Type"), body))
-		if r.Header.Get("Authorization") != "Bearer sesame" || !strings.HasPrefix(r.Header.Get("Accept"), "application/json") {
+		if r.Header.Get("Authorization") != "Bearer sesame" ||
+			!strings.HasPrefix(r.Header.Get("Accept"), "application/json") {
 			t.Errorf("%s: headers %v", r.URL, r.Header)
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -106,7 +107,8 @@ func TestRequests(t *testing.T) {
 		"POST " + jobs + "?fieldValidation=Strict&timeout=30s" + begin,
 		"GET " + jobs + "/prcheck-0123456789ab?timeout=30s  ",
 		"GET /api/v1/namespaces/checks/pods?labelSelector=batch.kubernetes.io%2Fjob-name%3Dprcheck-0123456789ab&limit=50&timeout=30s  ",
-		"DELETE " + jobs + `/prcheck-0123456789ab?timeout=30s application/json {"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Foreground"}`,
+		"DELETE " + jobs +
+			`/prcheck-0123456789ab?timeout=30s application/json {"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Foreground"}`,
 	}
 	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
 		t.Errorf("got\n%s\nwant\n%s", a, b)
@@ -116,7 +118,9 @@ func TestRequests(t *testing.T) {
 // Errors are told by the status object of the answer, or else by its HTTP status.
 func TestRefusals(t *testing.T) {
 	status := func(reason string, code int) string {
-		return fmt.Sprintf(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": %q, "code": %d, "message": "says why"}`, reason, code)
+		return fmt.Sprintf(
+			`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": %q, "code": %d, "message": "says why"}`,
+			reason, code)
 	}
 	for name, c := range map[string]struct {
 		code       int
@@ -129,9 +133,12 @@ func TestRefusals(t *testing.T) {
 		"not logged in": {401, "application/json", status("Unauthorized", 401), failure.IsUnauthorized, "says why"},
 		"wrong field":   {400, "application/json", status("BadRequest", 400), failure.IsBadRequest, "says why"},
 		"gone":          {404, "application/json", status("NotFound", 404), failure.IsNotFound, "says why"},
-		"proxy":         {404, "text/html", "<html>", failure.IsNotFound, "could not find the requested resource (get jobs.batch n)"},
+		"proxy": {404, "text/html", "<html>", failure.IsNotFound,
+			"could not find the requested resource (get jobs.batch n)"},
 		"proxy, denied": {403, "text/plain", "who are you", failure.IsForbidden, "who are you"},
-		"no JSON":       {200, "text/html", "<html>", func(err error) bool { return err != nil }, "decoding the answer of the cluster"},
+		"no JSON": {200, "text/html", "<html>", func(err error) bool {
+			return err != nil
+		}, "decoding the answer of the cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := apiServer(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -163,7 +170,8 @@ func TestKubeconfig(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "login"), []byte(login), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
-	first := "current-context: CONTEXT\nclusters: [{name: c, cluster: {server: " + url + ", certificate-authority: ca.crt}}]\n"
+	first := "current-context: CONTEXT\nclusters: [{name: c, cluster: {server: " + url +
+		", certificate-authority: ca.crt}}]\n"
 	second := `current-context: other
 clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]
 users:
@@ -173,7 +181,8 @@ contexts:
 - {name: file, context: {cluster: c, user: file, namespace: checks}}
 - {name: program, context: {cluster: c, user: program}}
 `
-	for context, want := range map[string][2]string{"file": {"checks", "Bearer from-file"}, "program": {"default", "Bearer from-program"}} {
+	for context, want := range map[string][2]string{"file": {"checks", "Bearer from-file"},
+		"program": {"default", "Bearer from-program"}} {
 		c, namespace, err := Connect(kubeconfig(t, dir, strings.Replace(first, "CONTEXT", context, 1), second))
 		if err != nil {
 			t.Fatal(err)

@@ -47,7 +47,8 @@ func (c Cluster) Has(ctx context.Context, job *Manifest) (bool, error) {
 	case err != nil:
 		return false, explain(doingRead, job, err)
 	case !isSameJob(job, found):
-		return false, fmt.Errorf("the namespace %s has another Job %s: delete it, or give this one another name", job.Namespace, job.Name)
+		return false, fmt.Errorf("the namespace %s has another Job %s: delete it, or give this one another name",
+			job.Namespace, job.Name)
 	}
 	return true, nil
 }
@@ -144,7 +145,8 @@ func (c Cluster) whyStuck(ctx context.Context, job *Manifest) string {
 	}
 	for _, pod := range pods {
 		for _, s := range pod.Status.ContainerStatuses {
-			if w := s.State.Waiting; w != nil && w.Reason != "" && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
+			if w := s.State.Waiting; w != nil && w.Reason != "" && w.Reason != "ContainerCreating" &&
+				w.Reason != "PodInitializing" {
 				return fmt.Sprintf("pod %s: %s: %s", pod.Name, w.Reason, w.Message)
 			}
 		}
@@ -185,7 +187,8 @@ func explain(doing string, job *Manifest, err error) error {
 	case err == nil:
 		return nil
 	case failure.IsForbidden(err):
-		return fmt.Errorf("%s the Job %s/%s: %w; %s", doing, job.Namespace, job.Name, err, forbids(doing, err).Remedy("create, get and delete of jobs, and list of pods"))
+		return fmt.Errorf("%s the Job %s/%s: %w; %s", doing, job.Namespace, job.Name, err,
+			forbids(doing, err).Remedy("create, get and delete of jobs, and list of pods"))
 	case errors.As(err, &status) && status.Status().Code == http.StatusNotFound:
 		return fmt.Errorf("%s the Job %s/%s: %w; was it, or its namespace, removed?", doing, job.Namespace, job.Name, err)
 	}

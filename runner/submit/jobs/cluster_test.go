@@ -55,7 +55,8 @@ func end(ctx context.Context, pods rest.Interface, pod Metadata, code int32) {
 	if code != 0 {
 		phase = "Failed"
 	}
-	patch := fmt.Sprintf(`{"status": {"phase": %q, "containerStatuses": [{"name": %q, "image": "x", "imageID": "x", "ready": false,
+	patch := fmt.Sprintf(
+		`{"status": {"phase": %q, "containerStatuses": [{"name": %q, "image": "x", "imageID": "x", "ready": false,
 "restartCount": 0, "state": {"terminated": {"exitCode": %d, "finishedAt": %q}}}]}}`, phase, containerName, code, time.Now().UTC().Format(time.RFC3339))
 	_ = pods.Patch(types.MergePatchType).Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("status").
 		Body([]byte(patch)).Do(ctx).Error()
@@ -70,14 +71,17 @@ func TestOnCluster(t *testing.T) {
 		passed, failed int
 		reason         bool
 	}{
-		"all pass":                   {func(string, int) int32 { return 0 }, 4, 0, false},
-		"a failed check stays":       {func(part string, _ int) int32 { return map[string]int32{"2": 1}[part] }, 3, 1, true},
-		"trouble is tried again":     {func(part string, try int) int32 { return map[string]int32{"1-1": 3}[fmt.Sprintf("%s-%d", part, try)] }, 4, 0, false},
+		"all pass":             {func(string, int) int32 { return 0 }, 4, 0, false},
+		"a failed check stays": {func(part string, _ int) int32 { return map[string]int32{"2": 1}[part] }, 3, 1, true},
+		"trouble is tried again": {func(part string, try int) int32 {
+			return map[string]int32{"1-1": 3}[fmt.Sprintf("%s-%d", part, try)]
+		}, 4, 0, false},
 		"trouble twice is a failure": {func(part string, _ int) int32 { return map[string]int32{"1": 3}[part] }, 3, 1, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := whole()
-			j.Name, j.Namespace, j.Parts, j.AtOnce, j.ServiceAccount = fmt.Sprintf("prcheck-%d", time.Now().UnixNano()), namespace, 4, 0, ""
+			j.Name, j.Namespace, j.Parts, j.AtOnce, j.ServiceAccount = fmt.Sprintf("prcheck-%d", time.Now().UnixNano()),
+				namespace, 4, 0, ""
 			job := manifest(t, j)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()

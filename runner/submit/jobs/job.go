@@ -23,10 +23,11 @@ const containerName = "runner"
 // A Job describes how the parts of a plan become pods. Name, Namespace, Image,
 // Command and Parts are required.
 type Job struct {
-	Name           string // a DNS label, at most 63 characters
-	Namespace      string
-	Image          string
-	Command        []string // the command of every part; in it $(JOB_COMPLETION_INDEX) stands for the index of the part, from 0
+	Name      string // a DNS label, at most 63 characters
+	Namespace string
+	Image     string
+	// the command of every part; in it $(JOB_COMPLETION_INDEX) stands for the index of the part, from 0
+	Command        []string
 	Parts          int
 	AtOnce         int               // the number of pods that run at the same time; 0 means all
 	Retries        int               // how often a part is retried after exit code 3, or when its pod was lost
@@ -40,7 +41,8 @@ type Job struct {
 }
 
 // ownLabels mark every Job and pod as one of prcheck.
-var ownLabels = map[string]string{"app.kubernetes.io/name": "prcheck", "app.kubernetes.io/component": "runner", "app.kubernetes.io/managed-by": "prcheck"}
+var ownLabels = map[string]string{"app.kubernetes.io/name": "prcheck", "app.kubernetes.io/component": "runner",
+	"app.kubernetes.io/managed-by": "prcheck"}
 
 // Manifest returns the Job in the form that Kubernetes takes. The error names the
 // field that is wrong.
@@ -81,7 +83,8 @@ func (j Job) Manifest() (*Manifest, error) {
 // that matches applies; a failure that matches no rule counts as a retry.
 func runnerFailurePolicy() failurePolicy {
 	exit := func(action string, code int) failureRule {
-		return failureRule{Action: action, OnExitCodes: &onExitCodes{ContainerName: containerName, Operator: "In", Values: []int{code}}}
+		return failureRule{Action: action, OnExitCodes: &onExitCodes{ContainerName: containerName, Operator: "In",
+			Values: []int{code}}}
 	}
 	return failurePolicy{Rules: []failureRule{
 		{Action: "Ignore", OnPodConditions: []podConditionMatch{{Type: "DisruptionTarget", Status: "True"}}},
@@ -113,9 +116,10 @@ func (j Job) pod(resources resources) PodSpec {
 		ServiceAccountName:           j.ServiceAccount,
 		AutomountServiceAccountToken: false,
 		EnableServiceLinks:           false,
-		SecurityContext:              podSecurityContext{RunAsNonRoot: true, SeccompProfile: seccompProfile{Type: "RuntimeDefault"}},
-		Containers:                   []Container{container},
-		Volumes:                      []volume{{Name: "work"}, {Name: "tmp"}},
+		SecurityContext: podSecurityContext{RunAsNonRoot: true,
+			SeccompProfile: seccompProfile{Type: "RuntimeDefault"}},
+		Containers: []Container{container},
+		Volumes:    []volume{{Name: "work"}, {Name: "tmp"}},
 	}
 }
 

@@ -19,8 +19,9 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func whole() Job {
 	return Job{
 		Name: "prcheck-0123456789ab", Namespace: "checks", Image: "registry.example/runner:1",
-		Command: []string{"runner", "run", "--plan", "s3://bucket/run/plan.json", "--partition", "auto", "--out", "s3://bucket/run/results-$(JOB_COMPLETION_INDEX).json"},
-		Parts:   8, AtOnce: 3, Retries: 1, Deadline: time.Hour, Keep: 2 * time.Hour, CPU: "500m", Memory: "2Gi",
+		Command: []string{"runner", "run", "--plan", "s3://bucket/run/plan.json", "--partition", "auto", "--out",
+			"s3://bucket/run/results-$(JOB_COMPLETION_INDEX).json"},
+		Parts: 8, AtOnce: 3, Retries: 1, Deadline: time.Hour, Keep: 2 * time.Hour, CPU: "500m", Memory: "2Gi",
 		Env: map[string]string{"PRCHECK_PARTS": "8", "AWS_REGION": "eu-west-1"}, EnvSecrets: []string{"bucket.access"},
 		ServiceAccount: "runner", Labels: map[string]string{"prcheck/plan": "0123456789ab"},
 	}
@@ -95,7 +96,8 @@ func TestManifestMistakes(t *testing.T) {
 
 // Kubernetes' own types have every field of the manifest, and write the same JSON.
 func TestManifestIsOfKubernetes(t *testing.T) {
-	for name, j := range map[string]Job{"whole": whole(), "little": {Name: "a", Namespace: "b", Image: "c", Command: []string{"d"}, Parts: 2}} {
+	for name, j := range map[string]Job{"whole": whole(), "little": {Name: "a", Namespace: "b", Image: "c",
+		Command: []string{"d"}, Parts: 2}} {
 		want, err := json.Marshal(manifest(t, j))
 		if err != nil {
 			t.Fatal(err)

@@ -88,7 +88,8 @@ func TestStartTwice(t *testing.T) {
 		other := whole()
 		other.Command = slices.Clone(other.Command)
 		change(&other)
-		if err := c.Start(t.Context(), manifest(t, other)); err == nil || !strings.Contains(err.Error(), "another Job prcheck-0123456789ab") {
+		if err := c.Start(t.Context(), manifest(t, other)); err == nil ||
+			!strings.Contains(err.Error(), "another Job prcheck-0123456789ab") {
 			t.Errorf("another %s: got %v", what, err)
 		}
 		if _, err := c.Has(t.Context(), manifest(t, other)); err == nil {
@@ -117,7 +118,8 @@ func TestStartRefused(t *testing.T) {
 		"exceeded quota: q, requested: count/jobs.batch=1, used: 1, limited: 1":                  "the quota of the namespace does not suffice",
 		`admission webhook "w" denied the request: user "u" cannot create resource "jobs" today`: "a policy of the cluster refuses",
 	} {
-		err := Cluster{api: &fake{refuses: failure.NewForbidden(jobs, "x", errors.New(said))}}.Start(t.Context(), manifest(t, whole()))
+		err := Cluster{api: &fake{refuses: failure.NewForbidden(jobs, "x", errors.New(said))}}.Start(t.Context(),
+			manifest(t, whole()))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -127,7 +129,8 @@ func TestStartRefused(t *testing.T) {
 		t.Errorf("a read: got %v", err)
 	}
 	page := failure.NewGenericServerResponse(403, "get", jobs, "x", "who are you", 0, true)
-	if _, err := looks(page).Has(t.Context(), manifest(t, whole())); err == nil || !strings.Contains(err.Error(), "something in front of the API server") {
+	if _, err := looks(page).Has(t.Context(), manifest(t, whole())); err == nil ||
+		!strings.Contains(err.Error(), "something in front of the API server") {
 		t.Errorf("a page of a proxy: got %v", err)
 	}
 }
@@ -152,9 +155,11 @@ func TestWait(t *testing.T) {
 			[]Status{{}, {Running: 2}, {Passed: 2, Ended: true}}, ""},
 		"fails": {looks(JobStatus{Succeeded: 3, FailedIndexes: "0,3-5,7", Conditions: ended("Failed", "FailedIndexes")}),
 			[]Status{{Passed: 3, Failed: 5, Ended: true, Reason: "FailedIndexes: said so"}}, ""},
-		"is about to fail": {looks(JobStatus{Conditions: ended("FailureTarget", "x")}, JobStatus{Conditions: ended("Failed", "x")}),
+		"is about to fail": {looks(JobStatus{Conditions: ended("FailureTarget", "x")},
+			JobStatus{Conditions: ended("Failed", "x")}),
 			[]Status{{}, {Ended: true, Reason: "x: said so"}}, ""},
-		"comes back":  {looks(JobStatus{}, gone, gone, JobStatus{Conditions: ended("Complete", "")}), []Status{{}, {Ended: true}}, ""},
+		"comes back": {looks(JobStatus{}, gone, gone, JobStatus{Conditions: ended("Complete", "")}),
+			[]Status{{}, {Ended: true}}, ""},
 		"stays away":  {looks(JobStatus{}, gone), []Status{{}}, "connection refused"},
 		"was removed": {looks(failure.NewNotFound(schema.GroupResource{}, "x")), nil, "removed?"},
 	} {
@@ -251,7 +256,8 @@ func TestConnect(t *testing.T) {
 	env := func(values map[string]string) func(string) string {
 		return func(name string) string { return values[name] }
 	}
-	if _, _, err := Connect(env(map[string]string{"KUBECONFIG": "/nowhere/config"})); err == nil || !strings.Contains(err.Error(), "KUBECONFIG") {
+	if _, _, err := Connect(env(map[string]string{"KUBECONFIG": "/nowhere/config"})); err == nil ||
+		!strings.Contains(err.Error(), "KUBECONFIG") {
 		t.Errorf("a file that is not there: got %v", err)
 	}
 }

@@ -20,14 +20,15 @@ type answer struct {
 }
 
 func main() {
-	ask.PrintChanges(ask.ParseFlags(), `{ suppliers { name email products { name materials } } }`, func(a answer) map[string]string {
-		orders := map[string]string{}
-		for _, s := range a.Suppliers {
-			for _, p := range s.Products {
-				slices.Sort(p.Materials)
-				orders["the order for "+p.Name] = strings.Join(p.Materials, " and ") + ", to " + s.Email
+	ask.PrintChanges(ask.ParseFlags(), `{ suppliers { name email products { name materials } } }`,
+		func(a answer) map[string]string {
+			orders := map[string]string{}
+			for _, s := range a.Suppliers {
+				for _, p := range s.Products {
+					slices.Sort(p.Materials)
+					orders["the order for "+p.Name] = strings.Join(p.Materials, " and ") + ", to " + s.Email
+				}
 			}
-		}
-		return orders
-	})
+			return orders
+		})
 }

@@ -85,15 +85,19 @@ func (c decisionCase) fingerprints() scene {
 	s := scene{policy: testPolicy(), memory: Memory{Targets: map[string]Applied{"t": applied}, Next: c.Input.Next}}
 	want := "f0"
 	if f := c.Input.Failed; f != nil {
-		s.memory.Failed = &Failure{ID: "failed", Fingerprint: holding(f.Fp).Fingerprint(), Run: "run-failed", Runs: max(f.Runs, 1), Since: noon.Add(-time.Hour), Why: "it failed",
+		s.memory.Failed = &Failure{ID: "failed", Fingerprint: holding(f.Fp).Fingerprint(), Run: "run-failed",
+			Runs: max(f.Runs, 1), Since: noon.Add(-time.Hour), Why: "it failed",
 			Own: holding(f.Fp), Holds: holding(f.Fp), Keys: map[string]string{"t": "t"}}
 		want = f.Fp
 	}
 	if it := c.Input.Intent; it != nil {
-		s.memory.Intent = &Intent{ID: "now", Fingerprint: holding(it.Fp).Fingerprint(), Run: "run-now", Phase: Phase(it.Phase), Since: noon.Add(-time.Minute),
-			Holds: holding(it.Fp), Keys: map[string]string{"t": "t"}, Configs: map[string]json.RawMessage{"t": config(it.Fp).Content}}
+		s.memory.Intent = &Intent{ID: "now", Fingerprint: holding(it.Fp).Fingerprint(), Run: "run-now",
+			Phase: Phase(it.Phase), Since: noon.Add(-time.Minute),
+			Holds: holding(it.Fp), Keys: map[string]string{"t": "t"},
+			Configs: map[string]json.RawMessage{"t": config(it.Fp).Content}}
 		want = it.Fp
-		phases := map[string]RunPhase{"": Live, "running": Live, "succeeded": Succeeded, "failed": Errored, "cancelled": Errored}
+		phases := map[string]RunPhase{"": Live, "running": Live, "succeeded": Succeeded, "failed": Errored,
+			"cancelled": Errored}
 		if phase, isThere := phases[strings.ToLower(it.Observed)]; isThere && it.Phase != string(Pending) {
 			s.cell.Runs.List = append(s.cell.Runs.List, Run{Name: "run-now", Intent: "now", Phase: phase})
 		}
@@ -129,7 +133,8 @@ func (c decisionCase) fingerprints() scene {
 
 // targets makes the scene of a case that names targets with their signals.
 func (c decisionCase) targets() scene {
-	s := scene{policy: testPolicy(), memory: Memory{Targets: map[string]Applied{}}, cell: Cell{Deprecated: c.Input.Deprecated}}
+	s := scene{policy: testPolicy(), memory: Memory{Targets: map[string]Applied{}},
+		cell: Cell{Deprecated: c.Input.Deprecated}}
 	for uid, words := range c.Input.Targets {
 		t := WatchedTarget{UID: uid, Key: uid, Label: uid}
 		t.Hotfix, _ = words["hotfix"].(bool)
@@ -239,7 +244,8 @@ func checkDecision(t *testing.T, c decisionCase, s scene, d Decision) {
 		case "run":
 			checkRun(t, c, d, want)
 		case "held":
-			if held := strings.ToLower(d.Hold); !strings.Contains(held, want.(string)) && !strings.Contains(strings.ReplaceAll(held, ":", ""), want.(string)) {
+			if held := strings.ToLower(d.Hold); !strings.Contains(held, want.(string)) &&
+				!strings.Contains(strings.ReplaceAll(held, ":", ""), want.(string)) {
 				t.Errorf("held %q, want %q", d.Hold, want)
 			}
 		case "told":

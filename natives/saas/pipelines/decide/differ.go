@@ -22,7 +22,8 @@ type difference struct {
 
 // compare finds the difference between the signals of a cell and what is applied.
 func compare(c Cell, m Memory) difference {
-	d := difference{holds: Holding{}, changed: map[string]bool{}, first: Holding{}, isUnseen: map[string]Values{}, has: map[string]Values{}}
+	d := difference{holds: Holding{}, changed: map[string]bool{}, first: Holding{}, isUnseen: map[string]Values{},
+		has: map[string]Values{}}
 	reasons := map[Kind][]Reason{}
 	for _, t := range c.Targets {
 		was, isKnown := m.Targets[t.UID]

@@ -12,7 +12,8 @@ const KeepGone = 7 * 24 * time.Hour
 // Forget decides about targets that the data no longer have. It takes the targets that are
 // remembered, those that the data have, and since when others are gone; it returns which are to
 // be forgotten, and since when the others are gone.
-func Forget(known, named map[string]bool, gone map[string]time.Time, now time.Time) (forget map[string]bool, still map[string]time.Time) {
+func Forget(known, named map[string]bool, gone map[string]time.Time,
+	now time.Time) (forget map[string]bool, still map[string]time.Time) {
 	forget, still = map[string]bool{}, maps.Clone(gone)
 	if still == nil {
 		still = map[string]time.Time{}

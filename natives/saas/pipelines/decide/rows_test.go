@@ -8,8 +8,11 @@ import (
 
 // cellOf returns a cell with one target and a memory in which a value is applied.
 func cellOf(applied, desired string, signals ...Signal) scene {
-	s := scene{policy: testPolicy(), memory: Memory{Targets: map[string]Applied{"t": {Key: "t", Values: Values{Config: applied}, Config: config(applied).Content}}}}
-	s.cell.Targets = []WatchedTarget{{UID: "t", Key: "t", Label: "t", Signals: append([]Signal{config(desired)}, signals...)}}
+	s := scene{policy: testPolicy(),
+		memory: Memory{Targets: map[string]Applied{"t": {Key: "t", Values: Values{Config: applied},
+			Config: config(applied).Content}}}}
+	s.cell.Targets = []WatchedTarget{{UID: "t", Key: "t", Label: "t",
+		Signals: append([]Signal{config(desired)}, signals...)}}
 	return s
 }
 
@@ -23,7 +26,8 @@ func (s *scene) after(d Decision, p RunPhase) Decision {
 func TestFailedStaysFailed(t *testing.T) {
 	s := cellOf("a", "b")
 	failed := s.after(s.decide(), Errored)
-	if failed.State != Failed || !strings.Contains(failed.Hold, "no room") || !strings.Contains(failed.Hold, "retry: "+failed.Fingerprint) {
+	if failed.State != Failed || !strings.Contains(failed.Hold, "no room") ||
+		!strings.Contains(failed.Hold, "retry: "+failed.Fingerprint) {
 		t.Fatalf("%s %q, want a failure that says what to do", failed.State, failed.Hold)
 	}
 	s.memory = failed.Memory
@@ -181,13 +185,15 @@ func TestNewestNext(t *testing.T) {
 		s.memory = d.Memory
 	}
 	d = s.after(d, Succeeded)
-	if d.State != Start || d.Memory.Intent.Holds["t"][Config] != "d" || d.Memory.Targets["t"].Values[Config] != "b" || d.Memory.Next != "" {
+	if d.State != Start || d.Memory.Intent.Holds["t"][Config] != "d" || d.Memory.Targets["t"].Values[Config] != "b" ||
+		d.Memory.Next != "" {
 		t.Errorf("then %s %+v", d.State, d.Memory)
 	}
 }
 
 func TestBranchesThatAreNotThere(t *testing.T) {
-	for _, s := range []Signal{CommitSource{URL: "u", Branch: "main"}.Signal(), ImageSource{URL: "u", Branch: "main"}.Signal()} {
+	for _, s := range []Signal{CommitSource{URL: "u", Branch: "main"}.Signal(),
+		ImageSource{URL: "u", Branch: "main"}.Signal()} {
 		if !strings.Contains(s.Unknown, `u has no branch "main"`) || s.Value != "" {
 			t.Errorf("%+v, want an error", s)
 		}
@@ -227,7 +233,8 @@ func TestDoubtStays(t *testing.T) {
 	if d = s.decide(); d.State != Start {
 		t.Fatalf("%s %q, want a run: the first one may have deployed the new commit", d.State, d.Hold)
 	}
-	if d = s.after(d, Succeeded); d.State != Same || d.Memory.Targets["t"].Values[Commit] != "old" || d.Memory.Targets["o"].Values[Config] != Unseen {
+	if d = s.after(d, Succeeded); d.State != Same || d.Memory.Targets["t"].Values[Commit] != "old" ||
+		d.Memory.Targets["o"].Values[Config] != Unseen {
 		t.Errorf("then %s, %v, want nothing known of the other target", d.State, d.Memory.Targets)
 	}
 }

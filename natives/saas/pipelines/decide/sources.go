@@ -149,5 +149,7 @@ func (s ImageSource) Signal() Signal {
 
 // matches reports whether a pattern allows an image. No patterns allow all images.
 func (s ImageSource) matches(image string) bool {
-	return len(s.Patterns) == 0 || slices.ContainsFunc(s.Patterns, func(p string) bool { return strings.HasPrefix(image, p) })
+	return len(s.Patterns) == 0 || slices.ContainsFunc(s.Patterns, func(p string) bool {
+		return strings.HasPrefix(image, p)
+	})
 }

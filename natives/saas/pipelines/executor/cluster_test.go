@@ -34,8 +34,10 @@ func TestOnCluster(t *testing.T) {
 	server := kubetest.New(t)
 	server.AddTekton()
 	server.AddPipeline(t, "pipelines", "o-deploy-shop")
-	order := Order{Place: Place{Namespace: "pipelines"}, File: "shop", Environment: "stage", Template: "deploy", Timeout: "90m",
-		Intent: &decide.Intent{ID: strings.Repeat("a", 32), Run: "shop-stage-aaaaaaa", Reasons: []decide.Reason{{Kind: decide.Commit, Ref: strings.Repeat("1", 40), Text: "https://x/commit/1"}}}}
+	order := Order{Place: Place{Namespace: "pipelines"}, File: "shop", Environment: "stage", Template: "deploy",
+		Timeout: "90m",
+		Intent: &decide.Intent{ID: strings.Repeat("a", 32), Run: "shop-stage-aaaaaaa",
+			Reasons: []decide.Reason{{Kind: decide.Commit, Ref: strings.Repeat("1", 40), Text: "https://x/commit/1"}}}}
 	for name, e := range map[string]Executor{
 		"tekton": Tekton{Clusters: clusters(server), Trace: true},
 		"jobs":   Jobs{Clusters: clusters(server), JobSettings: JobSettings{Image: "quay.io/acme/prcheck:1"}},
@@ -50,7 +52,8 @@ func TestOnCluster(t *testing.T) {
 				}
 			}
 			runs, err := e.Runs(t.Context(), order.Place)
-			if err != nil || len(runs) != 1 || runs[0].Intent != order.Intent.ID || runs[0].Phase != decide.Live || runs[0].File != "shop" || runs[0].Environment != "stage" {
+			if err != nil || len(runs) != 1 || runs[0].Intent != order.Intent.ID || runs[0].Phase != decide.Live ||
+				runs[0].File != "shop" || runs[0].Environment != "stage" {
 				t.Fatalf("runs %+v, %v, want the one of the intent", runs, err)
 			}
 			other := order
@@ -66,11 +69,13 @@ func TestOnCluster(t *testing.T) {
 		t.Errorf("after it failed %+v, %v", runs, err)
 	}
 	server.PlayRun(t, "pipelines", order.Intent.Run, kubetest.RunCompleted)
-	if runs, err = (Tekton{Clusters: clusters(server)}).Runs(t.Context(), order.Place); err != nil || runs[0].Phase != decide.Succeeded {
+	if runs, err = (Tekton{Clusters: clusters(server)}).Runs(t.Context(), order.Place); err != nil ||
+		runs[0].Phase != decide.Succeeded {
 		t.Errorf("after it succeeded %+v, %v", runs, err)
 	}
 	order.File = "toys"
-	if missing, err := (Tekton{Clusters: clusters(server)}).Missing(t.Context(), order); err != nil || !strings.Contains(missing, "o-deploy-toys does not exist") {
+	if missing, err := (Tekton{Clusters: clusters(server)}).Missing(t.Context(), order); err != nil ||
+		!strings.Contains(missing, "o-deploy-toys does not exist") {
 		t.Errorf("a pipeline that is not there: %q, %v", missing, err)
 	}
 }

@@ -135,7 +135,8 @@ func (c Clusters) create(ctx context.Context, o Order, of integration.Resource, 
 }
 
 // runs lists the objects of runs.
-func (c Clusters) runs(ctx context.Context, at Place, of integration.Resource, phase func(head) (decide.RunPhase, string)) ([]CellRun, error) {
+func (c Clusters) runs(ctx context.Context, at Place, of integration.Resource,
+	phase func(head) (decide.RunPhase, string)) ([]CellRun, error) {
 	cluster, err := c.Reader(ctx, at.Cluster)
 	if err != nil {
 		return nil, err

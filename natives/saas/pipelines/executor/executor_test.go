@@ -47,9 +47,11 @@ func (c pipelineRunCase) order() Order {
 		}
 	}
 	id := "0123456789abcdef0123456789abcdef"
-	it := &decide.Intent{ID: id, Run: ledger.RunName(c.Input.File+"/"+c.Input.Env, id), Reasons: []decide.Reason{{Kind: kind, Text: c.Input.Reason, Ref: c.Input.TargetRef}}}
+	it := &decide.Intent{ID: id, Run: ledger.RunName(c.Input.File+"/"+c.Input.Env, id),
+		Reasons: []decide.Reason{{Kind: kind, Text: c.Input.Reason, Ref: c.Input.TargetRef}}}
 	return Order{
-		Place: Place{Namespace: c.Input.Namespace}, File: c.Input.File, Environment: c.Input.Env, Template: c.Input.Template, ConsoleURL: c.Input.ConsoleURL, Timeout: c.Input.Timeout, Intent: it,
+		Place: Place{Namespace: c.Input.Namespace}, File: c.Input.File, Environment: c.Input.Env, Template: c.Input.Template,
+		ConsoleURL: c.Input.ConsoleURL, Timeout: c.Input.Timeout, Intent: it,
 	}
 }
 
@@ -128,7 +130,8 @@ func (c pipelineRunCase) check(t *testing.T, got map[string]any) {
 func TestJob(t *testing.T) {
 	o := pipelineRunCase{}.order()
 	o.File, o.Environment, o.Timeout = "shop", "stage", "90m"
-	made, err := Jobs{JobSettings: JobSettings{Image: "quay.io/acme/prcheck:1", Args: []string{"--state", "s3://b/p"}, SecretEnv: []string{"s"}}}.object(o)
+	made, err := Jobs{JobSettings: JobSettings{Image: "quay.io/acme/prcheck:1", Args: []string{"--state", "s3://b/p"},
+		SecretEnv: []string{"s"}}}.object(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +147,8 @@ func TestJob(t *testing.T) {
 }
 
 func TestTimeout(t *testing.T) {
-	for text, ok := range map[string]bool{"": true, "60m": true, "1h30m": true, "59m": false, "soon": false, "-2h": false} {
+	for text, ok := range map[string]bool{"": true, "60m": true, "1h30m": true, "59m": false, "soon": false,
+		"-2h": false} {
 		if err := CheckTimeout(text); (err == nil) != ok {
 			t.Errorf("timeout %q: %v", text, err)
 		}

@@ -69,7 +69,8 @@ func (j Jobs) object(o Order) (map[string]any, error) {
 		name = "saas-deploy"
 	}
 	args := []string{"reconcile", name, "--shard", o.File + "/" + o.Environment, "--no-dry-run"}
-	container := map[string]any{"name": "deploy", "image": j.Image, "command": []string{"runner"}, "args": append(args, j.Args...)}
+	container := map[string]any{"name": "deploy", "image": j.Image, "command": []string{"runner"},
+		"args": append(args, j.Args...)}
 	var from []any
 	for _, secret := range j.SecretEnv {
 		from = append(from, map[string]any{"secretRef": map[string]any{"name": secret}})

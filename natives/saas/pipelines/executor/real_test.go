@@ -43,10 +43,14 @@ func TestOnRealServer(t *testing.T) {
 	r := kubetest.Start(t)
 	r.AddTekton(t)
 	r.AddPipeline(t, "pipelines", "o-deploy-shop")
-	order := Order{Place: Place{Namespace: "pipelines"}, File: "shop", Environment: "stage", Template: "deploy", Timeout: "90m",
-		Intent: &decide.Intent{ID: strings.Repeat("a", 32), Run: "shop-stage-aaaaaaa", Reasons: []decide.Reason{{Kind: decide.Config, Ref: "main"}}}}
-	reader, writer := Tekton{Clusters: realClusters(t, r, "read")}, Tekton{Clusters: realClusters(t, r, "write"), Trace: true}
-	if err := reader.Start(t.Context(), order); err == nil || !strings.Contains(err.Error(), "must allow create and patch of pipelineruns") {
+	order := Order{Place: Place{Namespace: "pipelines"}, File: "shop", Environment: "stage", Template: "deploy",
+		Timeout: "90m",
+		Intent: &decide.Intent{ID: strings.Repeat("a", 32), Run: "shop-stage-aaaaaaa",
+			Reasons: []decide.Reason{{Kind: decide.Config, Ref: "main"}}}}
+	reader, writer := Tekton{Clusters: realClusters(t, r, "read")}, Tekton{Clusters: realClusters(t, r, "write"),
+		Trace: true}
+	if err := reader.Start(t.Context(), order); err == nil ||
+		!strings.Contains(err.Error(), "must allow create and patch of pipelineruns") {
 		t.Errorf("who may only read: %v", err)
 	}
 	if runs, err := reader.Runs(t.Context(), order.Place); err != nil || len(runs) > 0 {
@@ -70,7 +74,9 @@ func TestOnRealServer(t *testing.T) {
 	if missing, err := reader.Missing(t.Context(), order); missing != "" || err != nil {
 		t.Errorf("the pipeline: %q, %v", missing, err)
 	}
-	if code, raw := r.Send(t, "admin", http.MethodGet, "/apis/tekton.dev/v1/namespaces/pipelines/pipelineruns/"+order.Intent.Run, "", ""); code != http.StatusOK || !strings.Contains(string(raw), `"pipelineRef":{"name":"o-deploy-shop"}`) {
+	if code, raw := r.Send(t, "admin", http.MethodGet, "/apis/tekton.dev/v1/namespaces/pipelines/pipelineruns/"+
+		order.Intent.Run, "",
+		""); code != http.StatusOK || !strings.Contains(string(raw), `"pipelineRef":{"name":"o-deploy-shop"}`) {
 		t.Errorf("the run is %d %s", code, raw)
 	}
 }

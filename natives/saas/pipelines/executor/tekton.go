@@ -90,12 +90,14 @@ func (t Tekton) object(o Order) (map[string]any, error) {
 		return nil, err
 	}
 	parameters := []parameter{
-		{"saas_file_name", o.File}, {"env_name", o.Environment}, {"tkn_cluster_console_url", o.ConsoleURL}, {"tkn_namespace_name", o.Namespace},
+		{"saas_file_name", o.File}, {"env_name", o.Environment}, {"tkn_cluster_console_url", o.ConsoleURL},
+		{"tkn_namespace_name", o.Namespace},
 	}
 	reason := ""
 	if t.Trace {
 		reason = o.first().Text
-		parameters = append(parameters, parameter{"trigger_integration", triggers[o.first().Kind]}, parameter{"trigger_reason", reason})
+		parameters = append(parameters, parameter{"trigger_integration", triggers[o.first().Kind]},
+			parameter{"trigger_reason", reason})
 	}
 	metadata, err := o.metadata(reason)
 	if err != nil {

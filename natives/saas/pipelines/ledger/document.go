@@ -46,7 +46,8 @@ func Key(file string) string { return Folder + "/" + state.Name(file) }
 
 // New returns the document of a saas file of which nothing is remembered.
 func New(file string) *Document {
-	return &Document{Version: version, File: file, Targets: map[string]decide.Applied{}, Cells: map[string]Cell{}, Gone: map[string]time.Time{}}
+	return &Document{Version: version, File: file, Targets: map[string]decide.Applied{}, Cells: map[string]Cell{},
+		Gone: map[string]time.Time{}}
 }
 
 // kind reads documents.
@@ -66,10 +67,13 @@ func valid(d *Document) error {
 		if env == "" || c.Intent == nil && c.Failed == nil {
 			return fmt.Errorf("the cell %.60q is empty", env)
 		}
-		if it := c.Intent; it != nil && (it.ID == "" || it.Run == "" || it.Phase != decide.Pending && it.Phase != decide.Running || it.Holds.Fingerprint() != it.Fingerprint) {
+		if it := c.Intent; it != nil &&
+			(it.ID == "" || it.Run == "" || it.Phase != decide.Pending && it.Phase != decide.Running ||
+				it.Holds.Fingerprint() != it.Fingerprint) {
 			return fmt.Errorf("the intent of the cell %.60q is incomplete, or its fingerprint is wrong", env)
 		}
-		if f := c.Failed; f != nil && (f.ID == "" || f.Fingerprint == "" || f.Runs < 1 || len(f.Own) == 0 || len(f.Holds) == 0) {
+		if f := c.Failed; f != nil && (f.ID == "" || f.Fingerprint == "" || f.Runs < 1 || len(f.Own) == 0 ||
+			len(f.Holds) == 0) {
 			return fmt.Errorf("the failure of the cell %.60q is incomplete", env)
 		}
 	}

@@ -28,8 +28,10 @@ func open(t *testing.T) state.Store {
 func full() *Document {
 	d := New("shop")
 	holds := decide.Holding{"u": {decide.Config: "c", decide.Commit: "s"}}
-	it := &decide.Intent{ID: "i", Fingerprint: holds.Fingerprint(), Run: "r", Phase: decide.Pending, Since: noon, Holds: holds, Keys: map[string]string{"u": "k"}}
-	f := &decide.Failure{ID: "i", Fingerprint: holds.Fingerprint(), Run: "r", Runs: 1, Since: noon, Own: holds, Holds: holds, Keys: map[string]string{"u": "k"}}
+	it := &decide.Intent{ID: "i", Fingerprint: holds.Fingerprint(), Run: "r", Phase: decide.Pending, Since: noon,
+		Holds: holds, Keys: map[string]string{"u": "k"}}
+	f := &decide.Failure{ID: "i", Fingerprint: holds.Fingerprint(), Run: "r", Runs: 1, Since: noon, Own: holds,
+		Holds: holds, Keys: map[string]string{"u": "k"}}
 	d.Targets["u"] = decide.Applied{Key: "k", Values: decide.Values{decide.Config: "c"}}
 	return d.With("stage", decide.Memory{Intent: it, Next: "n", Failed: f})
 }
@@ -104,10 +106,14 @@ func TestUnreadableDocuments(t *testing.T) {
 		"no version":      {`{}`, state.ErrCorrupt},
 		"a newer version": {`{"version":"saas/v2"}`, state.ErrOtherVersion},
 		"no members":      {`{"version":"saas/v1"}`, state.ErrCorrupt},
-		"of another file": {`{"version":"saas/v1","generation":1,"file":"x","targets":{},"cells":{},"gone":{}}`, state.ErrCorrupt},
-		"an empty cell":   {`{"version":"saas/v1","generation":1,"file":"shop","targets":{},"cells":{"stage":{}},"gone":{}}`, state.ErrCorrupt},
-		"no values":       {`{"version":"saas/v1","generation":1,"file":"shop","targets":{"u":{"key":"k"}},"cells":{},"gone":{}}`, state.ErrCorrupt},
-		"no generation":   {`{"version":"saas/v1","file":"shop","targets":{},"cells":{},"gone":{}}`, state.ErrCorrupt},
+		"of another file": {`{"version":"saas/v1","generation":1,"file":"x","targets":{},"cells":{},"gone":{}}`,
+			state.ErrCorrupt},
+		"an empty cell": {`{"version":"saas/v1","generation":1,"file":"shop","targets":{},"cells":{"stage":{}},"gone":{}}`,
+			state.ErrCorrupt},
+		"no values": {
+			`{"version":"saas/v1","generation":1,"file":"shop","targets":{"u":{"key":"k"}},"cells":{},"gone":{}}`,
+			state.ErrCorrupt},
+		"no generation": {`{"version":"saas/v1","file":"shop","targets":{},"cells":{},"gone":{}}`, state.ErrCorrupt},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t)

@@ -108,7 +108,9 @@ func (w *world) prune() {
 // rerun is a person who starts a failed run again, which copies its labels.
 func (w *world) rerun() {
 	for _, r := range w.runs {
-		if r.Phase != decide.Errored || slices.ContainsFunc(w.runs, func(o *testRun) bool { return o.isLive() && o.cell() == r.cell() }) {
+		if r.Phase != decide.Errored || slices.ContainsFunc(w.runs, func(o *testRun) bool {
+			return o.isLive() && o.cell() == r.cell()
+		}) {
 			continue
 		}
 		w.ids++
@@ -188,7 +190,8 @@ func (w *world) checkOutcomes(out []Outcome) {
 				}
 			}
 		}
-		isNamed := o.State == decide.Busy || o.State == decide.Start && o.Memory.Intent != nil || o.Hold != "" || len(o.Errors) > 0
+		isNamed := o.State == decide.Busy || o.State == decide.Start && o.Memory.Intent != nil || o.Hold != "" ||
+			len(o.Errors) > 0
 		if differs != "" && !isNamed {
 			w.breaks("%s: %s, and the cell is %s", o.Cell, differs, o.State)
 		}

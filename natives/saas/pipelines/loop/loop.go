@@ -123,7 +123,8 @@ func (l *Loop) read(ctx context.Context, files []RunnableFile) ([]*work, error) 
 		case w == nil:
 			return nil, fmt.Errorf("%w: %w", ErrState, context.Cause(ctx))
 		case w.isHeld:
-		case errors.Is(w.err, state.ErrCorrupt), errors.Is(w.err, state.ErrOtherVersion), errors.Is(w.err, state.ErrUntrusted):
+		case errors.Is(w.err, state.ErrCorrupt), errors.Is(w.err, state.ErrOtherVersion),
+			errors.Is(w.err, state.ErrUntrusted):
 			w.setAside(ctx)
 		case w.err != nil:
 			return nil, fmt.Errorf("%w: %w", ErrState, w.err)

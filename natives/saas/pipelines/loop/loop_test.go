@@ -77,7 +77,9 @@ func TestTakenNames(t *testing.T) {
 	l.Policy.Name = func(cell, id string) string { return strings.ReplaceAll(cell, "/", "-") }
 	for _, f := range w.files() {
 		for _, c := range f.Cells {
-			w.runs = append(w.runs, &testRun{CellRun: executor.CellRun{Run: decide.Run{Name: strings.ReplaceAll(c.Key, "/", "-"), Intent: "somebody else", Phase: decide.Succeeded}, File: "other", Environment: "other"}})
+			w.runs = append(w.runs,
+				&testRun{CellRun: executor.CellRun{Run: decide.Run{Name: strings.ReplaceAll(c.Key, "/", "-"),
+					Intent: "somebody else", Phase: decide.Succeeded}, File: "other", Environment: "other"}})
 		}
 	}
 	out, err := l.Run(t.Context(), w.files())
@@ -110,7 +112,8 @@ func TestBegin(t *testing.T) {
 		}
 		for _, uid := range w.uids() {
 			if values := w.values[uid]; strings.HasPrefix(uid, "b-") {
-				doc.Targets[uid] = decide.Applied{Key: uid, Values: decide.Values{decide.Config: values[decide.Config]}, TakenOver: true}
+				doc.Targets[uid] = decide.Applied{Key: uid, Values: decide.Values{decide.Config: values[decide.Config]},
+					TakenOver: true}
 			}
 		}
 		return doc, nil
@@ -120,11 +123,14 @@ func TestBegin(t *testing.T) {
 		t.Fatalf("%v, %d runs", err, w.creates)
 	}
 	for _, o := range out {
-		if want := map[string]decide.State{"a": decide.Broken, "b": decide.Same}[o.File]; o.State != want || (o.File == "a") != strings.Contains(o.Hold, "they still write") {
+		if want := map[string]decide.State{"a": decide.Broken, "b": decide.Same}[o.File]; o.State != want ||
+			(o.File == "a") != strings.Contains(o.Hold, "they still write") {
 			t.Errorf("%s is %s %q, want %s", o.Cell, o.State, o.Hold, want)
 		}
 	}
-	keys := slices.DeleteFunc([]string{ledger.Key("a"), ledger.Key("b")}, func(key string) bool { return w.docs[key] == nil })
+	keys := slices.DeleteFunc([]string{ledger.Key("a"), ledger.Key("b")}, func(key string) bool {
+		return w.docs[key] == nil
+	})
 	if len(keys) != 1 || keys[0] != ledger.Key("b") {
 		t.Errorf("the state has %v, want the file that was taken over", keys)
 	}

@@ -96,7 +96,8 @@ func (w *work) decide(ctx context.Context) *ledger.Document {
 	for _, c := range w.file.Cells {
 		out := Outcome{File: w.file.Name, Environment: c.Environment}
 		if w.err != nil {
-			out.Decision = decide.Decision{Cell: c.Key, State: decide.Broken, Hold: w.err.Error(), Errors: []string{w.err.Error()}}
+			out.Decision = decide.Decision{Cell: c.Key, State: decide.Broken, Hold: w.err.Error(),
+				Errors: []string{w.err.Error()}}
 			w.outcomes = append(w.outcomes, out)
 			continue
 		}
@@ -154,7 +155,8 @@ func (w *work) runsOf(ctx context.Context, c RunnableCell, m decide.Memory) deci
 	}
 	out := decide.Runs{List: of.runs[w.file.Name+"/"+c.Environment]}
 	isMine := func(r decide.Run) bool { return m.Intent != nil && r.Intent == m.Intent.ID }
-	if it := m.Intent; it != nil && it.Phase == decide.Running && w.Recorded != nil && !slices.ContainsFunc(out.List, isMine) {
+	if it := m.Intent; it != nil && it.Phase == decide.Running && w.Recorded != nil &&
+		!slices.ContainsFunc(out.List, isMine) {
 		out.Gone = w.Recorded(ctx, c, it)
 	}
 	return out

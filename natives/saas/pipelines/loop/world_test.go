@@ -79,8 +79,10 @@ var (
 func uidOf(file, env string, n int) string { return fmt.Sprintf("%s-%s-%d", file, env, n) }
 
 func newWorld(seed uint64, m mutant) *world {
-	w := &world{rng: rand.New(rand.NewPCG(seed, 16)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), docs: map[string][]byte{},
-		values: map[string]map[decide.Kind]string{}, unknown: map[string]map[decide.Kind]bool{}, gates: map[string]decide.Gate{}, gone: map[string]bool{},
+	w := &world{rng: rand.New(rand.NewPCG(seed, 16)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		docs:   map[string][]byte{},
+		values: map[string]map[decide.Kind]string{}, unknown: map[string]map[decide.Kind]bool{},
+		gates: map[string]decide.Gate{}, gone: map[string]bool{},
 		tries: int(seed % 3), succeeded: map[string]bool{}, intended: map[string]int{}, born: map[string]int{}, m: m}
 	for _, f := range testFiles {
 		for _, e := range testEnvs {
@@ -137,7 +139,8 @@ func (w *world) Start(_ context.Context, o executor.Order) error {
 
 // create makes a run. It holds the law of one live run.
 func (w *world) create(o executor.Order) {
-	r := &testRun{CellRun: executor.CellRun{Run: decide.Run{Name: o.Intent.Run, Intent: o.Intent.ID, Phase: decide.Live, Created: w.now}, File: o.File, Environment: o.Environment}, holds: o.Intent.Holds}
+	r := &testRun{CellRun: executor.CellRun{Run: decide.Run{Name: o.Intent.Run, Intent: o.Intent.ID, Phase: decide.Live,
+		Created: w.now}, File: o.File, Environment: o.Environment}, holds: o.Intent.Holds}
 	for _, other := range w.runs {
 		if other.isLive() && other.cell() == r.cell() {
 			w.breaks("two live runs of %s: %s and %s", r.cell(), other.Name, r.Name)
@@ -167,7 +170,8 @@ func (w *world) files() []RunnableFile {
 	for _, f := range testFiles {
 		file := RunnableFile{Name: f, Named: map[string]bool{}, Environments: map[string]bool{}}
 		for _, e := range testEnvs {
-			c := RunnableCell{Environment: e, Executor: w, Order: executor.Order{File: f, Environment: e, Place: executor.Place{Namespace: "pipelines"}}}
+			c := RunnableCell{Environment: e, Executor: w, Order: executor.Order{File: f, Environment: e,
+				Place: executor.Place{Namespace: "pipelines"}}}
 			c.Key = cellOf(f, e)
 			for n := range 2 {
 				if uid := uidOf(f, e, n); !w.gone[uid] {
@@ -197,7 +201,8 @@ func (w *world) target(uid string) decide.WatchedTarget {
 		case strings.HasPrefix(value, "wait"):
 			t.Signals = append(t.Signals, decide.Signal{Kind: k, Wait: value})
 		default:
-			t.Signals = append(t.Signals, decide.Signal{Kind: k, Value: value, Reason: value, Content: []byte(fmt.Sprintf("%q", value))})
+			t.Signals = append(t.Signals, decide.Signal{Kind: k, Value: value, Reason: value,
+				Content: []byte(fmt.Sprintf("%q", value))})
 		}
 	}
 	return t
