@@ -3,10 +3,17 @@ package integration
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/origin"
+	"github.com/app-sre/prcheck/internal/outward"
+	"github.com/app-sre/prcheck/internal/phrase"
+	"github.com/app-sre/prcheck/internal/suggest"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
@@ -233,3 +240,222 @@ func AsSharder(n DryRunner) (Sharder, bool) {
 	s, ok := n.(Sharder)
 	return s, ok
 }
+
+// requestTime is how long one request of a client may take.
+const requestTime = time.Minute
+
+// Client returns a client for services that are not clusters or buckets, wherever they are: [Environment.ClientFor] is
+// safer. It refuses to send anything but GET and HEAD, so that a dry run cannot write.
+func (Environment) Client() *http.Client {
+	return &http.Client{Timeout: requestTime, Transport: reading{http.DefaultTransport}}
+}
+
+// ClientFor returns a client that sends GET and HEAD to one server alone, with a value of the header Authorization; ""
+// is none. A redirect is an error, and so is everything that is to go elsewhere.
+func (Environment) ClientFor(server, authorization string) (*http.Client, error) {
+	at, err := origin.Parse(server)
+	if err != nil {
+		return nil, Failure(FailureOfConfig, fmt.Errorf("the address %.200q: %w", server, err))
+	}
+	return outward.Party{At: at, Authorization: authorization, Timeout: requestTime}.Client(), nil
+}
+
+// Client returns a client that sends every request.
+func (Actors) Client() *http.Client { return &http.Client{Timeout: requestTime} }
+
+// A reading transport sends only requests that change nothing.
+type reading struct{ http.RoundTripper }
+
+// RoundTrip implements [http.RoundTripper].
+func (r reading) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Method != http.MethodGet && req.Method != http.MethodHead {
+		if req.Body != nil {
+			_ = req.Body.Close() // the error says why nothing was sent
+		}
+		return nil, fmt.Errorf("a dry run sends no %s", req.Method)
+	}
+	return r.RoundTripper.RoundTrip(req)
+}
+
+// WithDefaults returns the environment with what nobody listens to in place of what it lacks: a
+// log, reports and the clock of the machine. Every secret is an error if there is no source.
+func (e Environment) WithDefaults() Environment {
+	if e.Log == nil {
+		e.Log = io.Discard
+	}
+	if e.Report == nil {
+		e.Report = func(Remark) {}
+	}
+	if e.Stand == nil {
+		e.Stand = func(Standing) {}
+	}
+	if e.Now == nil {
+		e.Now = time.Now
+	}
+	if e.Mask == nil {
+		e.Mask = func(text string) string { return text }
+	}
+	if e.Secret == nil {
+		e.Secret = func(context.Context, SecretRef) (string, error) { return "", errors.New("there are no secrets") }
+	}
+	return e
+}
+
+// CheckNatives returns the mistakes in the settings that only those who know the natives can
+// find: a native that is not there, a key for natives at an integration that has none, and
+// what a [Checker] says. The error joins one [settings.Error] per mistake.
+func CheckNatives(s *settings.Settings, natives []DryRunner) error {
+	found := &settings.Mistakes{File: s.File}
+	for _, name := range s.Names() {
+		checkNative(s.For(name), natives, found)
+	}
+	return found.Err()
+}
+
+// checkNative notes the mistakes of one integration.
+func checkNative(it settings.Integration, natives []DryRunner, found *settings.Mistakes) {
+	at := "integrations." + it.Name
+	n, ok := FindNative(natives, it)
+	switch {
+	case !ok && it.Native != "":
+		found.Add(nativeLine(it, "native"), at+".native",
+			"this program has no native integration "+unknownNative(it.Native, natives))
+		return
+	case !ok:
+		for _, key := range it.NativeKeys {
+			found.Add(key.Line, at+"."+key.Name,
+				fmt.Sprintf("only a native integration uses this key, and %s is none; bind it to one with the key native",
+					phrase.Quote(it.Name)))
+		}
+		return
+	}
+	if it.Native != "" && len(it.Queries) > 0 && StateOf(n, it) != nil {
+		found.Add(it.Queries[0].Line, at+".queries",
+			fmt.Sprintf("the native integration %s says itself what it wants, and a skip would depend on these queries "+
+				"instead: leave them out", phrase.Quote(n.Name())))
+	}
+	own := it.Own
+	if own.IsZero() {
+		own = settings.Own{File: found.File, At: at + ".settings", Line: it.Line}
+	}
+	switch checker, ok := n.(Checker); {
+	case ok:
+		found.AddOwn(own, checker.CheckSettings(own))
+	case !own.IsZero():
+		found.Add(own.Line, own.At, fmt.Sprintf("nobody reads this key: the native integration %s has no settings of its own",
+			phrase.Quote(n.Name())))
+	}
+}
+
+// nativeLine returns the line of a key that only natives use.
+func nativeLine(it settings.Integration, key string) int {
+	i := slices.IndexFunc(it.NativeKeys, func(k settings.Name) bool { return k.Name == key })
+	if i < 0 {
+		return it.Line
+	}
+	return it.NativeKeys[i].Line
+}
+
+// unknownNative quotes the name of a native that is not there, and says which natives there are.
+func unknownNative(name string, natives []DryRunner) string {
+	var known []string
+	for _, n := range natives {
+		known = append(known, n.Name())
+	}
+	slices.Sort(known)
+	text := phrase.Quote(name) + suggest.Hint(name, known)
+	if len(known) == 0 {
+		return text + "; it has none"
+	}
+	return text + "; it has " + strings.Join(known, ", ")
+}
+
+// A FailureClass is the kind of a failure of a native integration, by the name that it has in
+// the results.
+type FailureClass string
+
+// The classes that an integration can give to a failure. A failure without a class is one of
+// the integration itself.
+const (
+	FailureOfConfig  FailureClass = "config"    // the data or the settings are wrong
+	FailureTransient FailureClass = "transient" // it may go away by itself, so the task is tried again
+)
+
+// A failure is an error with a class.
+type failure struct {
+	error
+	class FailureClass
+}
+
+func (f failure) Unwrap() error { return f.error }
+
+// FailureClass returns the class.
+func (f failure) FailureClass() string { return string(f.class) }
+
+// Failure gives a class to an error of a native integration.
+func Failure(class FailureClass, err error) error { return failure{err, class} }
+
+// ClassOfFailure returns the class of an error of a native integration, or "" if it has none.
+// Every error with a method FailureClass has a class.
+func ClassOfFailure(err error) FailureClass {
+	var classed interface{ FailureClass() string }
+	if !errors.As(err, &classed) {
+		return ""
+	}
+	return FailureClass(classed.FailureClass())
+}
+
+// A HostUser is a native integration that asks hosts which the data name, and whose settings say which of
+// them get credentials.
+type HostUser interface {
+	// UsesHosts returns the hosts that the data name and those that the settings name, sorted.
+	UsesHosts(ctx context.Context, query QueryFunc, it settings.Integration) ([]HostUse, error)
+}
+
+// A HostUse is a host that the data or the settings of a native name.
+type HostUse struct {
+	Host string // in lower case, with a port that is not the usual one
+	For  string // what the data name it for, such as "repositories"; "" if they do not
+	// Missing says what does not work because the settings do not name the host, "" for nothing.
+	Missing string
+}
+
+// A StatusReader is a native integration that can say how each of its things stands. It only reads.
+type StatusReader interface {
+	Status(ctx context.Context, env Environment) ([]Status, error)
+}
+
+// A Status is how one thing stands.
+type Status struct {
+	Key   string `json:"key"`
+	Kind  string `json:"kind,omitempty"` // of the thing, in a word of the integration
+	Shard string `json:"shard,omitempty"`
+	File  string `json:"file,omitempty"` // path of the datafile that asks for it
+	// Desired is the digest of what the data say, and Observed of what was applied last; "" if
+	// nothing was.
+	Desired  string `json:"desired,omitempty"`
+	Observed string `json:"observed,omitempty"`
+	// Seen is a hash of the thing as it was when the parts of its status were read that are read
+	// for themselves; "" if it has none.
+	Seen       string   `json:"seen,omitempty"`
+	Conditions []Aspect `json:"conditions"` // in the order of the integration
+}
+
+// An Aspect is one condition of a thing.
+type Aspect struct {
+	Type    string    `json:"type"`   // such as Ready
+	Status  Truth     `json:"status"` // whether it holds
+	Reason  string    `json:"reason"` // one word for programs
+	Message string    `json:"message,omitempty"`
+	Since   time.Time `json:"since,omitzero"` // since when Status is as it is; zero if nobody knows
+}
+
+// A Truth says whether a condition holds.
+type Truth string
+
+// The truths.
+const (
+	True    Truth = "True"
+	False   Truth = "False"
+	Unknown Truth = "Unknown"
+)

@@ -1,6 +1,12 @@
 package plan
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Version names the format of both documents of this package. Fields may be
 // added within a version, never renamed.
@@ -190,3 +196,203 @@ type Task struct {
 	Command string `json:"command,omitempty"`
 	Inputs  string `json:"inputs"` // "sha256:…" of everything that decides what it does
 }
+
+// Decision returns the decision about the named integration.
+func (p *Plan) Decision(name string) (Decision, bool) {
+	for _, d := range p.Integrations {
+		if d.Name == name {
+			return d, true
+		}
+	}
+	return Decision{}, false
+}
+
+// Task returns the task with this id.
+func (p *Plan) Task(id string) (Task, bool) {
+	for _, t := range p.Tasks {
+		if t.ID == id {
+			return t, true
+		}
+	}
+	return Task{}, false
+}
+
+// Reused returns how many tasks the plan leaves out because they passed with the same inputs.
+func (p *Plan) Reused() int {
+	n := 0
+	for _, d := range p.Integrations {
+		n += d.Evidence.Reused
+	}
+	return n
+}
+
+// check returns an error for a plan that breaks a rule of the package comment.
+func (p *Plan) check() error {
+	tasks := make(map[string]Task, len(p.Tasks))
+	for i, t := range p.Tasks {
+		if t.ID == "" {
+			return fmt.Errorf("tasks[%d]: the id is empty; give every task one", i)
+		}
+		if _, twice := tasks[t.ID]; twice {
+			return fmt.Errorf("tasks[%d]: the id %q is taken; ids must be unique", i, t.ID)
+		}
+		if err := t.check(); err != nil {
+			return fmt.Errorf("task %q: %w", t.ID, err)
+		}
+		tasks[t.ID] = t
+	}
+	for kind, label := range p.Require {
+		if !kind.IsValid() || label == "" {
+			return fmt.Errorf("require: %q needs the label %q; a kind is create, change, delete or other, and a label is "+
+				"not empty", kind, label)
+		}
+	}
+	listed := make(map[string]bool, len(p.Tasks))
+	for i, d := range p.Integrations {
+		if i > 0 && d.Name <= p.Integrations[i-1].Name {
+			return fmt.Errorf("integrations[%d]: %q follows %q; every integration stands there once, in name order",
+				i, d.Name, p.Integrations[i-1].Name)
+		}
+		if err := d.check(tasks, listed); err != nil {
+			return fmt.Errorf("integration %q: %w", d.Name, err)
+		}
+	}
+	for _, t := range p.Tasks {
+		if !listed[t.ID] {
+			return fmt.Errorf("task %q: no decision for integration %q lists it", t.ID, t.Integration)
+		}
+	}
+	return p.MergeRequest.check(p.Reused())
+}
+
+// check checks one decision and marks its tasks as listed.
+func (d Decision) check(tasks map[string]Task, listed map[string]bool) error {
+	switch {
+	case d.Name == "":
+		return errors.New("the name is empty")
+	case !slices.Contains([]Action{Run, Shards, Skip}, d.Decision):
+		return fmt.Errorf("the decision is %q; it must be run, shards or skip", d.Decision)
+	case !slices.Contains(Rungs(), d.Rung):
+		return fmt.Errorf("the rung is %q; it must be one of %q", d.Rung, Rungs())
+	case d.Reason == "":
+		return errors.New("there is no reason; every decision needs one")
+	case d.Decision == Skip && len(d.Tasks) > 0:
+		return fmt.Errorf("it is skipped but has the task %q", d.Tasks[0])
+	case d.Decision != Skip && len(d.Tasks) == 0:
+		return fmt.Errorf("the decision is %q but there is no task; add one, or a blocked one", d.Decision)
+	}
+	for _, id := range d.Tasks {
+		t, ok := tasks[id]
+		switch {
+		case !ok:
+			return fmt.Errorf("its task %q does not exist", id)
+		case t.Integration != d.Name:
+			return fmt.Errorf("its task %q belongs to integration %q", id, t.Integration)
+		case listed[id]:
+			return fmt.Errorf("its task %q is listed twice", id)
+		}
+		listed[id] = true
+	}
+	return nil
+}
+
+// check checks one task alone.
+func (t Task) check() error {
+	limit, err := time.ParseDuration(t.Timeout)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the timeout %q is not a duration; write it like 10m0s", t.Timeout)
+	case limit <= 0:
+		return fmt.Errorf("the timeout %q is not positive", t.Timeout)
+	case len(t.Argv) == 0 && !t.Native && t.Blocked == "":
+		return errors.New("argv is empty; only native and blocked tasks have no command")
+	case len(t.Argv) > 0 && t.Argv[0] == "":
+		return errors.New("argv names no program: its first element is empty")
+	}
+	return nil
+}
+
+// CheckBundle returns an error unless a bundle with this sha256 is the bundle that the
+// plan was made from. The error calls the bundle by the given name.
+func (s Side) CheckBundle(name, sha256 string) error {
+	if sha256 == s.SHA256 {
+		return nil
+	}
+	return fmt.Errorf("bundle %q is not the one of the plan: its sha256 is %s, the plan's %s", name, sha256, s.SHA256)
+}
+
+// A Fraction names one of several parts, such as 2/8 for the second of eight parts.
+// The zero value means the whole. A Fraction can be the value of a flag.
+type Fraction struct{ Part, Of int }
+
+// Tasks returns the tasks of this part, see [Partition].
+func (f Fraction) Tasks(tasks []Task) []Task {
+	if f == (Fraction{}) {
+		return tasks
+	}
+	return Partition(tasks, f.Of)[f.Part-1].Tasks
+}
+
+// String returns the fraction as text; "" for the whole.
+func (f Fraction) String() string {
+	if f == (Fraction{}) {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", f.Part, f.Of)
+}
+
+// Type returns the name of the value in the help of a flag.
+func (f Fraction) Type() string { return "i/n" }
+
+// MarshalText returns the text of [Fraction.String].
+func (f Fraction) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText reads a text as [Fraction.Set] does.
+func (f *Fraction) UnmarshalText(text []byte) error { return f.Set(string(text)) }
+
+// Set reads the text of a fraction, such as 2/8. The text "" is an error.
+func (f *Fraction) Set(s string) error {
+	part, of, ok := strings.Cut(s, "/")
+	i, n := number(part), number(of)
+	switch {
+	case !ok || i < 0 || n < 0:
+		return fmt.Errorf("%q is no part of a plan; write the first of eight as 1/8", s)
+	case n == 0 || n > MaxParts:
+		return fmt.Errorf("a plan is divided into 1 to %d parts, not into %d", MaxParts, n)
+	case i == 0 || i > n:
+		return fmt.Errorf("there is no part %d of %d; they are 1/%d to %d/%d", i, n, n, n, n)
+	}
+	*f = Fraction{i, n}
+	return nil
+}
+
+// number reads a number of at most nine digits, without a sign or leading zeros. It
+// returns -1 for any other text.
+func number(s string) int {
+	if s == "" || len(s) > 9 || len(s) > 1 && s[0] == '0' {
+		return -1
+	}
+	n := 0
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+// Label names the part of the integration that a task does: "" for the whole, a
+// shard such as cluster, a static shard of it such as cluster{1/2}, or a static
+// shard of the whole such as {1/2}. No shard key has braces, so no two parts of an
+// integration share a label.
+func (t Task) Label() string {
+	if t.Static == (Fraction{}) {
+		return t.Shard
+	}
+	return t.Shard + "{" + t.Static.String() + "}"
+}
+
+// Numbers returns the number of static shards that share the work, and the index of
+// this static shard, from 0. For the zero value it returns 1 and 0.
+func (f Fraction) Numbers() (shards, id int) { return max(f.Of, 1), max(f.Part, 1) - 1 }

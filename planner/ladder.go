@@ -3,12 +3,14 @@ package planner
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/app-sre/prcheck/affected"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state/dependence"
 )
 
@@ -156,4 +158,152 @@ func (c climb) decision(name string) (plan.Decision, []plan.Task) {
 		tasks = append(tasks, u.task)
 	}
 	return c.reuse.conclude(c.found.Then(divided)).Decision(name, tasks), tasks
+}
+
+// isBelieved tells whether a skip rests on the word of the definition alone: that the
+// integration depends on no other schemas than those that it may read. A run of the same
+// command that passed has shown it, and strict settings make sure of it.
+func (l *ladder) isBelieved(o schemafilter.Outcome, c plan.Conclusion) bool {
+	if l.isUnread(o.Name, c) {
+		return true
+	}
+	if c.Action != plan.Skip || c.Rung != plan.RungSchema || l.hasState(o.Name) || l.Settings.For(o.Name).Strict {
+		return false
+	}
+	switch c.Reason.Code {
+	case plan.CodeNoAllowedFile, plan.CodeNoSchemas, plan.CodeAllIgnored:
+	case plan.CodeOnlyMetadata:
+		if len(l.diff.Backrefs) == 0 {
+			return false
+		}
+	default:
+		return false // both bundles say the same to everybody
+	}
+	return l.Dependences == nil || !l.hasPassed(o)
+}
+
+// isUnread tells whether a skip rests on the belief that a program which nobody has recorded yet
+// reads none of the files that changed.
+func (l *ladder) isUnread(name string, c plan.Conclusion) bool {
+	return l.Edits.Unread != nil && c.Action == plan.Skip && c.Rung != plan.RungDefinition &&
+		c.Reason.Code != plan.CodeSameAnswers && c.Reason.Code != plan.CodeAllShardsProven && l.Edits.Unread(name)
+}
+
+// hasPassed tells whether a run of the integration as a whole, or one of each of its
+// shards, passed with the command that it has now.
+func (l *ladder) hasPassed(o schemafilter.Outcome) bool {
+	passed := func(p part) bool {
+		return l.Dependences.Passed(o.Name, l.tasks.build(o, taskName(o.Name), p).Command)
+	}
+	if passed(part{}) {
+		return true
+	}
+	shards := l.Settings.For(o.Name).Shards
+	if shards == nil {
+		return false
+	}
+	parts := l.divider.byStrategy(o, shards.Strategy).parts
+	for _, p := range parts {
+		if !passed(p) {
+			return false
+		}
+	}
+	return len(parts) > 0
+}
+
+// Skipped returns the units of work that a plan leaves out, as tasks of full runs, in plan
+// order. The input must be that of the plan. It leaves out what cannot run on both sides:
+// integrations that are disabled or have no pr_check, that one side does not define, whose
+// tasks cannot be started, or whose settings say that they never run on base. Shards that
+// nobody can list are left out as well.
+func Skipped(ctx context.Context, in Input, p *plan.Plan) ([]plan.Skipped, error) {
+	if err := CheckInput(in, p); err != nil {
+		return nil, err
+	}
+	l, err := newLadder(in)
+	if err != nil {
+		return nil, err
+	}
+	var out []plan.Skipped
+	for _, o := range l.outcomes() {
+		d, ok := p.Decision(o.Name)
+		if !ok || d.Decision == plan.Skip && d.Rung == plan.RungDefinition || d.Code == plan.CodeSameBundle ||
+			o.Use.Check == nil || o.FromHead() || o.Head == nil || in.Settings.For(o.Name).NoBaseline {
+			continue
+		}
+		out = append(out, l.skipped(ctx, o, d)...)
+	}
+	return out, ctx.Err()
+}
+
+// skipped returns the units that a decision about an integration leaves out. They do all
+// their work: whatever its conditions say, they do not end early.
+func (l *ladder) skipped(ctx context.Context, o schemafilter.Outcome, d plan.Decision) []plan.Skipped {
+	var out []plan.Skipped
+	o.Decided = false
+	add := func(w work, rung plan.Rung) {
+		for _, u := range l.tasks.units(o, w) {
+			if u.task.Blocked == "" && !slices.Contains(d.Tasks, u.task.ID) {
+				out = append(out, plan.Skipped{Task: u.task, Rung: rung, Passed: rung == plan.RungResult || isByTrace(d.Code)})
+			}
+		}
+	}
+	keys := d.Evidence.Keys
+	switch {
+	case d.Decision == plan.Skip && d.Rung != plan.RungResult:
+		add(l.divider.fullRun(ctx, o), d.Rung)
+		return out
+	case len(keys) > 0 && d.Decision != plan.Run: // these shards are left, and the others are proven
+		add(work{prefix: taskName(o.Name), parts: l.divider.shards(o, keys)}, plan.RungResult)
+		add(work{prefix: taskName(o.Name), parts: l.otherShards(ctx, o, keys)}, plan.RungShards)
+		return out
+	}
+	add(l.divider.fullRun(ctx, o), plan.RungResult)
+	return out
+}
+
+// isByTrace tells whether a decision leaves out what traces of earlier runs prove.
+func isByTrace(c plan.Code) bool {
+	return c == plan.CodeSameAnswers || c == plan.CodeAllShardsProven || c == plan.CodeSomeShardsProven
+}
+
+// otherShards returns the parts of all shards but some; none if the shards are not known.
+func (l *ladder) otherShards(ctx context.Context, o schemafilter.Outcome, keys []string) []part {
+	var all []part
+	subject, hasState := l.subjects[o.Name]
+	shards := l.Settings.For(o.Name).Shards
+	switch {
+	case shards != nil && shards.Strategy != settings.StrategyNone:
+		all = l.divider.byStrategy(o, shards.Strategy).parts
+	case hasState && subject.Shards != nil:
+		known, _ := l.comparison.ShardKeys(ctx, subject)
+		all = partsOf(known)
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(p part) bool {
+		return p.shard == "" || slices.Contains(keys, p.shard)
+	})
+}
+
+// distrusted returns the rungs that are not believed about an integration, with the reasons.
+func distrusted(d Distrust, integration string) map[plan.Rung]string {
+	if d == nil {
+		return nil
+	}
+	return d.Distrusted(integration)
+}
+
+// withDistrust returns a conclusion that runs the integration in full if the rung that
+// concluded is not believed about it. Its tasks then leave nothing out themselves. A rung that
+// runs the integration in full is always believed, and so is that two bundles are the same.
+func (l *ladder) withDistrust(o schemafilter.Outcome, c plan.Conclusion) (schemafilter.Outcome, plan.Conclusion) {
+	why, isDistrusted := distrusted(l.Distrust, o.Name)[c.Rung]
+	if !isDistrusted || c.Action == plan.Run || c.Rung == plan.RungDefinition || c.Reason.Code == plan.CodeSameBundle {
+		return o, c
+	}
+	o.Decided = false
+	reason := plan.Reason{Code: plan.CodeDistrusted, Names: []string{string(c.Rung)}, Text: why}
+	return o, c.Then(plan.Conclusion{
+		Action: plan.Run, Rung: c.Rung, Reason: reason, Remarks: c.Reasons(),
+		Evidence: plan.Evidence{Doubts: []string{reason.String()}},
+	})
 }

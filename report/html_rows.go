@@ -1,10 +1,16 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/app-sre/prcheck/internal/phrase"
+	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -256,3 +262,210 @@ func codeValues(texts []string) []value {
 	}
 	return out
 }
+
+// maxPageEffects bounds how many effects besides deletions the page shows.
+const maxPageEffects = 10_000
+
+// An effectsView is what the tasks would do, as the page shows it.
+type effectsView struct {
+	Summary       string
+	Deletions     []effectRow
+	MoreDeletions int
+	Integrations  []effectFold // effects that are no deletions, by integration
+	MoreEffects   int
+	Gaps          []gapRow
+	MoreGaps      int
+	Note          string // for which integrations nobody looked
+	Labels        []NeededLabel
+}
+
+// An effectFold holds the effects of one integration that are no deletions.
+type effectFold struct {
+	Integration value
+	Summary     string // their numbers
+	Rows        []effectRow
+}
+
+// An effectRow is one effect.
+type effectRow struct {
+	Kind, Class   string
+	Where         value
+	What, Remarks string
+	Count         int
+}
+
+// A gapRow is a task of which something is not known.
+type gapRow struct{ Task, Title, Reason string }
+
+// newEffectsView returns the effects of a report, or nil if there is no task.
+func newEffectsView(e AllEffects) *effectsView {
+	if e.Tasks == 0 {
+		return nil
+	}
+	v := &effectsView{Summary: e.Summary, Note: startSentence(e.UnlookedNote(cleanLine)), Labels: e.Labels}
+	deletions, others := e.Deletions(), e.Others()
+	v.MoreDeletions, v.MoreEffects = max(0, len(deletions)-maxDeletions), max(0, len(others)-maxPageEffects)
+	for _, g := range deletions[:len(deletions)-v.MoreDeletions] {
+		v.Deletions = append(v.Deletions, newEffectRow(g, true))
+	}
+	at := map[string]int{}
+	for _, g := range others[:len(others)-v.MoreEffects] {
+		i, known := at[g.Integration]
+		if !known {
+			i = len(v.Integrations)
+			at[g.Integration] = i
+			v.Integrations = append(v.Integrations,
+				effectFold{Integration: value{Text: visibleText(g.Integration), Href: "#" + anchor(g.Integration)}})
+		}
+		v.Integrations[i].Rows = append(v.Integrations[i].Rows, newEffectRow(g, false))
+	}
+	for i := range v.Integrations {
+		v.Integrations[i].Summary = summarizeRows(v.Integrations[i].Rows)
+	}
+	for _, list := range e.GapLists() {
+		for _, gap := range list.Gaps {
+			v.Gaps = append(v.Gaps, gapRow{visibleText(gap.Name()), list.Title, cleanLine(gap.Reason)})
+		}
+	}
+	v.MoreGaps = max(0, len(v.Gaps)-maxFailures)
+	v.Gaps = v.Gaps[:len(v.Gaps)-v.MoreGaps]
+	return v
+}
+
+// newEffectRow returns the row of one effect. A row that stands alone links to its
+// integration.
+func newEffectRow(g EffectGroup, alone bool) effectRow {
+	row := effectRow{
+		Kind: cleanLine(string(g.Kind)), Class: effectClass(g), Count: g.Count, Remarks: g.Remarks(),
+		What:  cmp.Or(cleanLine(g.What()), "(nothing visible)"),
+		Where: value{Text: visibleText(g.Where())},
+	}
+	if alone {
+		row.Where.Href = "#" + anchor(g.Integration)
+	}
+	return row
+}
+
+// effectClass returns the CSS class of an effect: the class of a change with the same
+// meaning.
+func effectClass(g EffectGroup) string {
+	if g.Since == plan.SinceGone {
+		return "metadata"
+	}
+	switch g.Kind {
+	case plan.EffectDelete:
+		return "removed"
+	case plan.EffectCreate:
+		return "added"
+	case plan.EffectChange:
+		return "modified"
+	}
+	return "other"
+}
+
+// summarizeRows returns how many effects of each kind some rows have.
+func summarizeRows(rows []effectRow) string {
+	var kinds []string
+	counts := map[string]int{}
+	for _, r := range rows {
+		if counts[r.Kind] == 0 {
+			kinds = append(kinds, r.Kind)
+		}
+		counts[r.Kind] += r.Count
+	}
+	var parts []string
+	for _, kind := range kinds {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[kind], kind))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// effectTiles returns the numbers of effects for the top of the page.
+func effectTiles(e AllEffects) []tile {
+	var out []tile
+	for _, t := range []struct {
+		label, class string
+		n            int
+	}{{"to delete", "failed", e.Counts.Delete}, {"to create", "", e.Counts.Create}, {"to change", "", e.Counts.Change},
+		{"other effects", "", e.Counts.Other}} {
+		if t.n > 0 {
+			out = append(out, tile{t.label, fmt.Sprint(t.n), t.class})
+		}
+	}
+	if n := e.doubtful(); n > 0 && e.Looked() {
+		out = append(out, tile{"effects unknown", fmt.Sprint(n), cssClass(unavailable)})
+	}
+	return out
+}
+
+// ChangesText writes all changes between two bundles as text, one line per file,
+// schema or type.
+func ChangesText(w io.Writer, c plan.Changes) error {
+	var out strings.Builder
+	var rows table
+	for _, f := range c.Datafiles {
+		schema := cleanLine(f.Schema)
+		if f.OldSchema != "" {
+			schema += " (was " + cleanLine(f.OldSchema) + ")"
+		}
+		rows = append(rows, []cell{{text: string(f.Kind)}, {text: cleanLine(f.Path)}, {text: schema},
+			{text: cleanLine(strings.Join(f.Fields, " "))}})
+	}
+	for _, r := range c.Resources {
+		rows = append(rows, []cell{{text: string(r.Kind)}, {text: "resource " + cleanLine(r.Path)},
+			{text: cleanLine(r.Schema)}, {}})
+	}
+	for _, s := range c.Schemas {
+		rows = append(rows, []cell{{text: "changed"}, {text: "JSON schema " + cleanLine(s)}, {}, {}})
+	}
+	for _, name := range c.GraphQL {
+		rows = append(rows, []cell{{text: "changed"}, {text: "GraphQL type " + cleanLine(name)}, {}, {}})
+	}
+	if len(rows) == 0 {
+		out.WriteString("nothing differs\n")
+	}
+	rows.writeTo(&out, Style{}, "")
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// maxLine bounds a value that is shown on one line, in runes.
+const maxLine = 500
+
+// Printable returns an untrusted value as one line without control characters,
+// bounded in length.
+func Printable(text string) string { return cleanLine(text) }
+
+// cleanLine returns an untrusted value as one line without control characters,
+// bounded in length.
+func cleanLine(text string) string {
+	text = sanitize.Line(text)
+	if utf8.RuneCountInString(text) > maxLine {
+		text = string([]rune(text)[:maxLine]) + "…"
+	}
+	return text
+}
+
+// cleanLines applies cleanLine to each text.
+func cleanLines(texts []string) []string {
+	var out []string
+	for _, text := range texts {
+		out = append(out, cleanLine(text))
+	}
+	return out
+}
+
+// cleanBlock removes control characters from untrusted text and keeps its lines.
+func cleanBlock(text string) string { return strings.Trim(sanitize.Text(text), "\n") }
+
+// formatSeconds returns a duration as "3.2s" or "2m03s".
+func formatSeconds(s float64) string {
+	if s < 60 {
+		return fmt.Sprintf("%.1fs", s)
+	}
+	whole := int(s + 0.5)
+	return fmt.Sprintf("%dm%02ds", whole/60, whole%60)
+}
+
+// formatMinute returns a time to the minute, in UTC.
+func formatMinute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/plan"
@@ -303,4 +304,129 @@ func (t *text) writeWarnings(warnings []string) {
 	for _, warning := range warnings {
 		t.printLine("  %s", t.style.paint(yellow, cleanLine(warning)))
 	}
+}
+
+// A Style says how text is decorated. The zero value is plain text.
+type Style struct {
+	Color   bool // use terminal colours
+	Verbose bool // show what is only counted otherwise
+}
+
+// A color is the ANSI code of a terminal colour or weight.
+type color string
+
+const (
+	plain  color = ""
+	bold   color = "1"
+	red    color = "31"
+	green  color = "32"
+	yellow color = "33"
+	faint  color = "2"
+)
+
+// paint returns text in a colour. The text must be trusted or cleaned.
+func (s Style) paint(c color, text string) string {
+	if !s.Color || c == plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+}
+
+// A cell is one value of a table.
+type cell struct {
+	text  string
+	color color
+	right bool // aligned to the right
+}
+
+// numberCell returns a cell with a number. A zero is shown as a faint dot.
+func numberCell(text string) cell {
+	if text == "0" {
+		return cell{"·", faint, true}
+	}
+	return cell{text: text, right: true}
+}
+
+// A table is a list of rows with aligned columns. A row of one cell is a remark: it does
+// not make the first column wider.
+type table [][]cell
+
+// writeTo appends the table to out, with the indent before each row.
+func (t table) writeTo(out *strings.Builder, style Style, indent string) {
+	var widths []int
+	for _, row := range t {
+		for i, c := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			if len(row) == 1 {
+				continue
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
+		}
+	}
+	for _, row := range t {
+		var cells strings.Builder
+		for i, c := range row {
+			if i > 0 {
+				cells.WriteString("  ")
+			}
+			space := strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(c.text)))
+			if c.right {
+				cells.WriteString(space)
+			}
+			cells.WriteString(style.paint(c.color, c.text))
+			if !c.right {
+				cells.WriteString(space)
+			}
+		}
+		out.WriteString(strings.TrimRight(indent+cells.String(), " ") + "\n")
+	}
+}
+
+// A NeededLabel is a label that a merge request needs because of its effects.
+type NeededLabel struct {
+	Label string `json:"label"`
+	Why   string `json:"why"` // such as "1 to delete, effects of 2 tasks unknown"
+}
+
+// neededLabels returns the labels that the effects need. A label is needed if the tasks
+// announce an effect of its kind that base is not known to announce as well, if the effects
+// of a task are not known, or if the change may have one at a part that nobody looked at.
+func (e AllEffects) neededLabels(require map[plan.EffectKind]string) []NeededLabel {
+	var labels []string
+	why := map[string][]string{}
+	for _, kind := range plan.EffectKinds() {
+		label := require[kind]
+		unasked := e.mayHave(kind)
+		if label == "" || e.Counts.Of(kind)+e.doubtful()+unasked == 0 {
+			continue
+		}
+		if _, known := why[label]; !known {
+			labels, why[label] = append(labels, label), nil
+		}
+		var one EffectCounts
+		one.add(kind, e.Counts.Of(kind))
+		why[label] = append(why[label], countEffects(one, plainly)...)
+		if unasked > 0 {
+			why[label] = append(why[label], phrase.Count(unasked, "part")+" not looked at, where things may be deleted")
+		}
+	}
+	var out []NeededLabel
+	for _, label := range labels {
+		reasons := why[label]
+		switch {
+		case !e.Looked():
+			reasons = append(reasons, "nobody looked for effects")
+		case e.doubtful() > 0:
+			reasons = append(reasons, "effects of "+phrase.Count(e.doubtful(), "task")+" unknown")
+		}
+		out = append(out, NeededLabel{label, strings.Join(reasons, ", ")})
+	}
+	return out
+}
+
+// String says which label is needed, and why.
+func (l NeededLabel) String() string {
+	return fmt.Sprintf("needs the label %q: %s", Printable(l.Label), l.Why)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"time"
@@ -268,4 +269,34 @@ func (s *Settings) RulesFor(path string) []Rule {
 func digest(raw []byte) string {
 	sum := sha256.Sum256(raw)
 	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// defaultCIFiles is the value of trust.ci_files if the settings do not set it.
+var defaultCIFiles = []Glob{{Pattern: ".gitlab-ci.yml"}, {Pattern: ".gitlab-ci.yaml"}, {Pattern: ".gitlab/**"},
+	{Pattern: "**/*.gitlab-ci.{yml,yaml}"}}
+
+// IsCIFile reports whether a path of the repository is a file of the CI configuration. A
+// change of such a file may change whether and how checks are started.
+func (s *Settings) IsCIFile(path string) bool {
+	globs := s.ciFiles
+	if globs == nil {
+		globs = defaultCIFiles
+	}
+	return slices.ContainsFunc(globs, func(g Glob) bool { return g.Match(path) })
+}
+
+// FileName is the name of the settings file that is read when the user names none.
+const FileName = "prcheck.yaml"
+
+// FromBase begins the name of settings that are read from the revision that base names. For
+// example, base:ci/prcheck.yaml is the file ci/prcheck.yaml of that revision.
+const FromBase = "base:"
+
+// Folder returns the folder of the settings file, in which its query files lie and tasks
+// start; the current folder for settings of no file.
+func (s *Settings) Folder() string {
+	if s.File == "" {
+		return "."
+	}
+	return filepath.Dir(filepath.FromSlash(s.File))
 }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/app-sre/prcheck/internal/lazyregexp"
@@ -160,4 +162,154 @@ func (readOnly) Discard(_ context.Context, e Entry) error            { return re
 
 func (readOnly) Update(_ context.Context, key string, _ func([]byte) ([]byte, error)) error {
 	return refuseWrite(key)
+}
+
+// Natives is the folder with what native integrations remember. Nothing in it is collected,
+// and a signature counts there however old it is: what an integration made must not be
+// forgotten only because nothing changed for some weeks.
+const Natives = "native"
+
+// ForNative returns the documents of one native integration.
+func ForNative(s Store, name string) Store { return Below(s, Natives+"/"+Name(name)) }
+
+// Below returns the documents below a folder as a store of their own, whose keys do not have
+// the folder. Documents elsewhere cannot be read, listed or written through it.
+func Below(s Store, folder string) Store { return below{s, folder + "/"} }
+
+// ReadOnly returns a store that refuses to write, with [ErrReadOnly].
+func ReadOnly(s Store) Store { return readOnly{s} }
+
+// A below is a store of the documents below a folder.
+type below struct {
+	store  Store
+	prefix string // the folder with a slash at the end
+}
+
+// Read implements [Store].
+func (b below) Read(ctx context.Context, key string) ([]byte, error) {
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	return b.store.Read(ctx, b.prefix+key)
+}
+
+// Write implements [Store].
+func (b below) Write(ctx context.Context, key string, raw []byte) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	return b.store.Write(ctx, b.prefix+key, raw)
+}
+
+// Update implements [Store].
+func (b below) Update(ctx context.Context, key string, change func(old []byte) ([]byte, error)) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	return b.store.Update(ctx, b.prefix+key, change)
+}
+
+// Remove implements [Store].
+func (b below) Remove(ctx context.Context, key string) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	return b.store.Remove(ctx, b.prefix+key)
+}
+
+// List implements [Store].
+func (b below) List(ctx context.Context, folder string) ([]Entry, error) {
+	if err := checkFolder(folder); err != nil {
+		return nil, err
+	}
+	list, err := b.store.List(ctx, strings.TrimSuffix(b.prefix+folder, "/"))
+	var out []Entry
+	for _, e := range list {
+		if key, ok := strings.CutPrefix(e.Key, b.prefix); ok {
+			e.Key = key
+			out = append(out, e)
+		}
+	}
+	return out, err
+}
+
+// Discard implements [Store].
+func (b below) Discard(ctx context.Context, e Entry) error {
+	if err := checkKey(e.Key); err != nil {
+		return err
+	}
+	e.Key = b.prefix + e.Key
+	return b.store.Discard(ctx, e)
+}
+
+// Expendable returns a store that need not be writable. After the first write that the system
+// refuses, for instance because the disk is full, it refuses all others with [ErrReadOnly], and failed
+// was told the reason once. What is there can be read as before.
+func Expendable(s Store, failed func(error)) Store {
+	return &expendable{Store: s, failed: failed}
+}
+
+// An expendable is a store that gives up writing when the system refuses it.
+type expendable struct {
+	Store
+	failed func(error)
+	isOver atomic.Bool
+}
+
+// Write implements [Store].
+func (e *expendable) Write(ctx context.Context, key string, raw []byte) error {
+	return e.try(ctx, key, func() error { return e.Store.Write(ctx, key, raw) })
+}
+
+// Remove implements [Store].
+func (e *expendable) Remove(ctx context.Context, key string) error {
+	return e.try(ctx, key, func() error { return e.Store.Remove(ctx, key) })
+}
+
+// Discard implements [Store].
+func (e *expendable) Discard(ctx context.Context, of Entry) error {
+	return e.try(ctx, of.Key, func() error { return e.Store.Discard(ctx, of) })
+}
+
+// Update implements [Store]. An error of change is no failure of the store.
+func (e *expendable) Update(ctx context.Context, key string, change func(old []byte) ([]byte, error)) error {
+	var refused error
+	err := e.try(ctx, key, func() error {
+		err := e.Store.Update(ctx, key, func(old []byte) (raw []byte, err error) {
+			raw, refused = change(old)
+			return raw, refused
+		})
+		if refused != nil {
+			return nil
+		}
+		return err
+	})
+	if refused != nil {
+		return fmt.Errorf("changing %q in the state: %w", key, refused)
+	}
+	return err
+}
+
+// try calls a function that writes, unless an earlier one failed.
+func (e *expendable) try(ctx context.Context, key string, write func() error) error {
+	if e.isOver.Load() {
+		return refuseWrite(key)
+	}
+	err := write()
+	var refused syscall.Errno
+	if ctx.Err() != nil || !errors.As(err, &refused) {
+		return err // the next document may be written
+	}
+	if !e.isOver.Swap(true) {
+		e.failed(err)
+	}
+	return fmt.Errorf("%w: %w", ErrReadOnly, err)
+}
+
+// tidy removes what writers left that died, see [Collect].
+func (e *expendable) tidy(ctx context.Context, before time.Time) error {
+	if t, ok := e.Store.(tidier); ok {
+		return t.tidy(ctx, before)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package kubetest
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -8,6 +9,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
+	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"io"
@@ -16,6 +18,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -227,4 +231,153 @@ func readAll(answer *http.Response) ([]byte, error) {
 // Ask sends a GET request of "admin". It is for goroutines, which must not end a test.
 func (r *Real) Ask(path string) (code int, answer []byte, err error) {
 	return r.send("admin", http.MethodGet, path, "", "")
+}
+
+// auditLog returns the file with a line for each request.
+func (r *Real) auditLog() string { return filepath.Join(r.dir, "audit.log") }
+
+// Audit returns the requests of a user until now, in the order in which they ended.
+func (r *Real) Audit(t testing.TB, user string) []Request {
+	t.Helper()
+	// The server writes a line after the answer. When it has the line of a last request, it has
+	// those of the requests that ended before.
+	last := "/audit-ends-here-" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	r.Send(t, "admin", http.MethodGet, last, "", "")
+	var raw []byte
+	for range 200 {
+		var err error
+		if raw, err = os.ReadFile(r.auditLog()); err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(raw, []byte(last)) {
+			return readAudit(t, raw, user)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatal("the server writes no audit log")
+	return nil
+}
+
+func readAudit(t testing.TB, raw []byte, user string) []Request {
+	t.Helper()
+	var out []Request
+	for line := range bytes.Lines(raw) {
+		var e struct {
+			Verb, RequestURI string
+			User             struct{ Username string }
+			ResponseStatus   struct{ Code int }
+		}
+		if !bytes.HasSuffix(line, []byte("\n")) {
+			break // it is being written
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.User.Username == user {
+			path, query, _ := strings.Cut(e.RequestURI, "?")
+			out = append(out, Request{e.Verb, path, e.ResponseStatus.Code, strings.Contains("&"+query+"&", "&dryRun=All&")})
+		}
+	}
+	return out
+}
+
+// Finalize ends the deletion of a namespace, as the controller of a cluster does when the
+// namespace is empty.
+func (r *Real) Finalize(t testing.TB, name string) {
+	t.Helper()
+	path := "/api/v1/namespaces/" + name
+	code, raw := r.Send(t, "admin", http.MethodGet, path, "", "")
+	if code == http.StatusNotFound {
+		return
+	}
+	body, err := decode(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dig(body, "metadata")["deletionTimestamp"] == nil {
+		return
+	}
+	dig(body, "spec")["finalizers"] = []any{}
+	if code, raw := r.Send(t, "admin", http.MethodPut, path+"/finalize", "application/json",
+		string(encode(body))); code != http.StatusOK && code != http.StatusConflict && code != http.StatusNotFound {
+		t.Fatalf("finalizing %s: %d %s", name, code, raw)
+	}
+}
+
+// KubectlEnv names the variable that names the program kubectl. Without it, the one beside the
+// API server is taken.
+const KubectlEnv = "PRCHECK_KUBECTL"
+
+// Kubectl runs kubectl as a user, with the text as its input. It returns what the program
+// writes, and whether it ended with success. The test is skipped if there is no kubectl.
+func (r *Real) Kubectl(t testing.TB, user, input string, args ...string) (stdout, stderr string, ok bool) {
+	t.Helper()
+	if !r.HasKubectl() {
+		t.Skip(KubectlEnv + " names no kubectl, and there is none beside the API server")
+	}
+	program := kubectl()
+	cmd := exec.Command(program,
+		append([]string{"--server", r.URL, "--insecure-skip-tls-verify", "--token", r.tokens[user]}, args...)...)
+	var out, trouble bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewBufferString(input), &out, &trouble
+	cmd.Env = []string{"HOME=" + r.dir, "TMPDIR=" + r.dir, "PATH=/usr/bin:/bin",
+		"KUBECONFIG=" + filepath.Join(r.dir, "none"), "KUBE_EDITOR=" + r.Editor}
+	endWithParent(cmd)
+	err := cmd.Run()
+	return out.String(), trouble.String(), err == nil
+}
+
+// HasKubectl reports whether there is a kubectl.
+func (r *Real) HasKubectl() bool {
+	_, err := os.Stat(kubectl())
+	return err == nil
+}
+
+// kubectl returns the path of the program.
+func kubectl() string {
+	if program := os.Getenv(KubectlEnv); program != "" {
+		return program
+	}
+	return filepath.Join(filepath.Dir(os.Getenv(Env)), "kubectl")
+}
+
+var (
+	kindLine  = regexp.MustCompile(`(?m)^kind: (\S+)$`)
+	nameLines = regexp.MustCompile(`(?m)^metadata:\n  name: (\S+)$(?:\n  namespace: (\S+)$)?`)
+)
+
+// Apply applies the documents of a YAML file as "admin", as kubectl apply does. It knows
+// namespaces, service accounts, cluster roles and their bindings, in block style.
+func (r *Real) Apply(t testing.TB, yaml string) {
+	t.Helper()
+	for doc := range strings.SplitSeq(yaml, "\n---\n") {
+		kind, names := kindLine.FindStringSubmatch(doc), nameLines.FindStringSubmatch(doc)
+		if kind == nil || names == nil {
+			t.Fatalf("a document without kind or name:\n%s", doc)
+		}
+		path := map[string]string{
+			"Namespace": "/api/v1/namespaces/", "ServiceAccount": "/api/v1/namespaces/" + names[2] + "/serviceaccounts/",
+			"ClusterRole":        "/apis/rbac.authorization.k8s.io/v1/clusterroles/",
+			"ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/",
+		}[kind[1]]
+		code, raw := r.Send(t, "admin", http.MethodPatch, path+names[1]+"?fieldManager=admin&fieldValidation=Strict",
+			"application/apply-patch+yaml", doc)
+		if path == "" || code != http.StatusOK && code != http.StatusCreated {
+			t.Fatalf("applying %s: %d %s", doc, code, raw)
+		}
+	}
+}
+
+// AccountToken returns a new token of a service account, as kubectl create token does, and the
+// name of its user.
+func (r *Real) AccountToken(t testing.TB, namespace, name string) (token, user string) {
+	t.Helper()
+	code, raw := r.Send(t, "admin", http.MethodPost, "/api/v1/namespaces/"+namespace+"/serviceaccounts/"+name+"/token",
+		"application/json",
+		`{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}}`)
+	var answer struct{ Status struct{ Token string } }
+	if err := json.Unmarshal(raw, &answer); err != nil || code != http.StatusCreated || answer.Status.Token == "" {
+		t.Fatalf("no token of %s: %d %s", name, code, raw)
+	}
+	return answer.Status.Token, "system:serviceaccount:" + namespace + ":" + name
 }

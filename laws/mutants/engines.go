@@ -25,7 +25,7 @@ type judge struct {
 
 // judges are the judges of all engines.
 var judges = []judge{
-	{"graphql-filters", "qontract/gql", []string{"filter.go", "match.go"}, "conformance/peers", "TestGraphQLFilters"},
+	{"graphql-filters", "qontract/gql", []string{"execute_filter.go"}, "conformance/peers", "TestGraphQLFilters"},
 	{"graphql-documents", "qontract/gql", nil, "conformance/peers", "TestGraphQLDocuments"},
 	{"schema-numbers", "qontract/validator", []string{"number.go"}, "conformance/peers", "TestSchemaNumbers"},
 	{"yaml", "qontract/bundler", []string{"quick*.go", "scalar.go", "yaml*.go"}, "qontract/bundler", "TestYAMLAnswers"},

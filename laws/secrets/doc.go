@@ -51,7 +51,7 @@
 //
 //   - scene.go: what a merge request is, and how it is drawn; values.go: the secrets.
 //   - generic.go, namespaces.go, manager.go, saas.go, secretedits.go, dataedits.go, templates.go: scenes and edits.
-//   - wire.go, cluster.go, code.go, gitlab.go, records.go: what answers, and what was sent; world.go: the data.
+//   - wire.go, cluster.go, code.go, records.go: what answers, and what was sent; world.go: the data.
 //   - run.go: one run; law.go: two runs, their difference and its class, and the smallest one.
-//   - workers.go, table.go: many merge requests; mutants.go: broken engines, which the law must catch.
+//   - workers.go, main.go: many merge requests; mutants.go: broken engines, which the law must catch.
 package main

@@ -62,6 +62,6 @@
 //   - blocks.go, shell.go, python.go: the blocks, what they read, and their text.
 //   - layout.go: the files of a repository; tree.go: files in memory and on disk.
 //   - places.go, truth.go, verdict.go: git, the truth, and what prcheck says.
-//   - check.go: holds one against the other; shrink.go, keep.go: the smallest pair.
+//   - check.go: holds one against the other; shrink.go: the smallest pair.
 //   - upsets.go: what disturbs checks; mutants.go: broken engines, which the law must catch.
 package main

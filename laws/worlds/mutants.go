@@ -24,12 +24,12 @@ type mutant struct {
 // mutants are the broken engines that the law must catch.
 var mutants = []mutant{
 	{
-		name: "base in head's tree", file: "runner/places.go",
+		name: "base in head's tree", file: "runner/run.go",
 		text:    `return r.Places.OnBase(ctx, r.userOf(t))`,
 		instead: `return r.Places.OnHead(ctx, r.userOf(t))`,
 	},
 	{
-		name: "added files ignored", file: "planner/rules/reads.go",
+		name: "added files ignored", file: "planner/rules/edits.go",
 		text: `	r := f.reads(it.Name)
 	if f.mayRead`,
 		instead: `	if f.New[p] {
@@ -54,7 +54,7 @@ var mutants = []mutant{
 		instead: `if now := w.Found(r.Path, r.Lists); r.Found[:3] != "120" && (now != r.Found || now == unknown) {`,
 	},
 	{
-		name: "data read from disk ignored", file: "planner/rules/reads.go",
+		name: "data read from disk ignored", file: "planner/rules/edits.go",
 		text:    `	if f.mayRead(r, p) {`,
 		instead: `	if !f.IsData(p) && f.mayRead(r, p) {`,
 	},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -259,4 +260,104 @@ func (e *execution) recheck(s Step, fresh *Thing) (isDone bool, err error) {
 		return false, Transient(errors.New("it is protected now, or no longer ours"))
 	}
 	return false, nil
+}
+
+// settle tells the memory what was done.
+func (e *execution) settle(ctx context.Context, s Step, isDone bool) error {
+	if !isDone || e.memory == nil {
+		return nil
+	}
+	if s.Action != Remove {
+		return e.remember(ctx, s)
+	}
+	left, err := e.doer.Read(ctx, s.Key)
+	if err != nil {
+		return fmt.Errorf("looking whether it is gone: %w", err)
+	}
+	if left != nil {
+		return nil // deleting takes time; the state forgets it when it is gone
+	}
+	return e.forget(ctx, s.Key)
+}
+
+func (e *execution) remember(ctx context.Context, s Step) error {
+	if e.memory == nil {
+		return nil
+	}
+	if err := e.memory.Remember(ctx, s.Key, Record{Applied: s.Item.Body, Policy: s.Item.Policy,
+		Deleting: s.Item.Delete}); err != nil {
+		return fmt.Errorf("it is done, but not remembered: %w", err)
+	}
+	return nil
+}
+
+func (e *execution) forget(ctx context.Context, k Key) error {
+	if e.memory == nil {
+		return nil
+	}
+	if err := e.memory.Forget(ctx, k); err != nil {
+		return fmt.Errorf("it is gone, but not forgotten: %w", err)
+	}
+	return nil
+}
+
+// forgetGone forgets a thing that the plan did not find, if it still is not there: another run may
+// have made it since then.
+func (e *execution) forgetGone(ctx context.Context, s Step) error {
+	if s.Thing == nil && e.memory != nil {
+		switch fresh, err := e.doer.Read(ctx, s.Key); {
+		case err != nil:
+			return fmt.Errorf("reading it again: %w", err)
+		case fresh != nil:
+			return Transient(errors.New("it is there again; the next run compares it"))
+		}
+	}
+	return e.forget(ctx, s.Key)
+}
+
+// settleWave waits until what a wave has written works. What does not work fails its step, so
+// that steps that need it are not run.
+func (e *execution) settleWave(ctx context.Context, wave int) {
+	if e.opts.Settle == nil || wave == 0 || ctx.Err() != nil {
+		return
+	}
+	var done []Step
+	for _, r := range e.results {
+		if r.Step.Wave == wave && r.Status == StatusDone && r.Step.Action.Writes() && r.Step.Action != Remove {
+			done = append(done, r.Step)
+		}
+	}
+	if len(done) == 0 {
+		return
+	}
+	wrong := guarded(done, func() map[Key]error { return e.opts.Settle(ctx, done) })
+	for _, k := range slices.Sorted(maps.Keys(wrong)) {
+		i, planned := e.at[k]
+		if !planned || wrong[k] == nil {
+			continue
+		}
+		e.results[i].Status, e.results[i].Err = StatusFailed, wrong[k]
+		if e.opts.Done != nil {
+			e.opts.Done(e.results[i])
+		}
+	}
+}
+
+// guarded calls a function that returns the errors of steps. A panic is the error of all steps.
+func guarded(steps []Step, call func() map[Key]error) (wrong map[Key]error) {
+	defer func() {
+		if p := recover(); p != nil {
+			text := crash.Text(p)
+			wrong = map[Key]error{}
+			for _, s := range steps {
+				wrong[s.Key] = errors.New(text)
+			}
+		}
+	}()
+	return call()
+}
+
+// writing returns the steps that write.
+func (e *execution) writing() []Step {
+	return slices.DeleteFunc(slices.Clone(e.plan.Steps), func(s Step) bool { return !s.Action.Writes() })
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/settings"
@@ -292,3 +294,143 @@ func printable(p string) string {
 
 // short returns the first digits of a commit's hash, for people.
 func short(commit string) string { return commit[:min(len(commit), 12)] }
+
+// Reads are the files that runs of an integration read, as they are remembered.
+type Reads struct {
+	// Paths are those of files, sorted; that of a folder that was listed has a slash at its end.
+	Paths []string
+	// All tells that more files were read than are remembered.
+	All bool
+}
+
+// isRecorded reports whether any run was recorded.
+func (r Reads) isRecorded() bool { return r.All || len(r.Paths) > 0 }
+
+// has reports whether a path was read.
+func (r Reads) has(at string) bool {
+	_, ok := slices.BinarySearch(r.Paths, at)
+	return ok
+}
+
+// reads returns what is remembered of an integration.
+func (f *finder) reads(name string) Reads {
+	if f.Reads == nil {
+		return Reads{}
+	}
+	return f.Reads(name)
+}
+
+// mayRead reports whether runs have shown that an integration reads a changed path: the file
+// itself, or the names in a folder that it adds to or takes from.
+func (f *finder) mayRead(r Reads, p string) bool {
+	if r.All || r.has(p) {
+		return true
+	}
+	return slices.ContainsFunc(f.listings(p), func(folder string) bool { return r.has(folder + "/") })
+}
+
+// listings returns the folders whose names may differ because a changed path is only on one side:
+// its folder, and those above it, in which its folder may be new.
+func (f *finder) listings(p string) []string {
+	var out []string
+	for at := p; (f.New[p] || f.Gone[p]) && at != "."; {
+		at = path.Dir(at)
+		out = append(out, at)
+	}
+	return out
+}
+
+// isUnread reports whether nobody knows which files an integration reads, although its command
+// may use files of the repository, and some of these changed.
+func (f *finder) isUnread(it settings.Integration) bool {
+	if _, isNative := integration.FindNative(f.Natives, it); isNative {
+		return false
+	}
+	return len(f.paths) > 0 && len(it.Exec.Argv) > 0 && !it.Programs.None && !f.reads(it.Name).isRecorded()
+}
+
+// mayUse reports whether the command of an integration may use a changed file: by its own path,
+// or by one that leads there through a link. A pattern that names a file of the data makes it a
+// program, and so does a run that has read it. As long as no run was recorded, the texts of a
+// program that lives in the repository tell whether it may find a new file, or open a file of the
+// data.
+func (f *finder) mayUse(it settings.Integration, p string) bool {
+	r := f.reads(it.Name)
+	if f.mayRead(r, p) {
+		return true
+	}
+	isNamed := it.Programs.Globs != nil
+	isIncluded := func(path string) bool { return it.Programs.Include(path) && (isNamed || !f.IsData(path)) }
+	if f.unsure && !it.Programs.None || slices.ContainsFunc(f.behind[p], isIncluded) {
+		return true
+	}
+	if !isNamed && !it.Programs.None && !r.isRecorded() && f.isWord(it.Name, p) {
+		return true
+	}
+	known := f.programOf(it.Name)
+	switch {
+	case isIncluded(p):
+		return isNamed || known == nil || r.isRecorded() || !f.New[p] || known.mayReach(p)
+	case it.Programs.None || isNamed || known == nil || r.isRecorded() || !f.IsData(p) || p == f.Settings.Path:
+		return false
+	}
+	return known.mayOpen(p)
+}
+
+// isWord reports whether a word of the command of an integration names a changed file: by its own
+// path, or by one that leads there through a link.
+func (f *finder) isWord(name, p string) bool {
+	if f.Named == nil {
+		return false
+	}
+	named := f.Named(name)
+	return slices.Contains(named, p) || slices.ContainsFunc(f.behind[p], func(at string) bool {
+		return slices.Contains(named, at)
+	})
+}
+
+// maxCIFiles bounds how many edited CI files are named.
+const maxCIFiles = 5
+
+// usualCIFile is the CI file of a project that names none.
+const usualCIFile = ".gitlab-ci.yml"
+
+// findCIFiles notes the CI files that head edits. They cannot change what is planned, but
+// they decide whether anything is planned at all, so everything runs in full.
+func (f *finder) findCIFiles() {
+	mentioned := f.mentionedByCI(cmp.Or(f.CIFile, usualCIFile))
+	var edited []string
+	for p := range f.changed {
+		if p == f.CIFile || mentioned[p] || f.Settings.IsCIFile(p) || f.other != nil && f.other.IsCIFile(p) {
+			edited = append(edited, printable(p))
+		}
+	}
+	if len(edited) == 0 {
+		return
+	}
+	slices.Sort(edited)
+	f.general = append(f.general, edited[0])
+	if n := len(edited) - maxCIFiles; n > 0 {
+		edited = append(edited[:maxCIFiles], fmt.Sprintf("%d more", n))
+	}
+	f.note("head edits %s, which decides whether and how these checks are started: read that edit before you trust the "+
+		"result; everything runs in full", strings.Join(edited, ", "))
+}
+
+// mentionedByCI returns the paths that the text of base's CI file mentions: files that it
+// includes, and scripts that its jobs start. The file is not read as GitLab would read it: a
+// path too many runs too much, which is only slow.
+func (f *finder) mentionedByCI(name string) map[string]bool {
+	raw, err := f.ReadBase(name)
+	if err != nil {
+		return nil
+	}
+	mentioned := map[string]bool{}
+	for word := range strings.FieldsFuncSeq(string(raw), func(c rune) bool {
+		return !strings.ContainsRune("/._-+@~", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	}) {
+		mentioned[strings.TrimPrefix(path.Clean("/"+word), "/")] = true
+	}
+	delete(mentioned, f.Settings.Path) // it is compared key by key
+	return mentioned
+}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/app-sre/prcheck/affected"
 	"github.com/app-sre/prcheck/integration"
@@ -13,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/planner/peer"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/live"
+	"github.com/app-sre/prcheck/report"
 )
 
 // Options replace parts of the planner. The zero value has the real planner. Tests put a
@@ -221,3 +224,215 @@ func describe(d plan.Decision) string {
 
 // selects reports whether an integration runs, in full or in part.
 func selects(d plan.Decision) bool { return d.Decision == plan.Run || d.Decision == plan.Shards }
+
+// maxShrinks is how many smaller changes are tried to find a small counterexample.
+const maxShrinks = 80
+
+// shrink looks for a smaller change that breaks the law as well: it takes away groups of
+// changed files, first half of them, at last single ones, as long as the law stays broken.
+func (t *tester) shrink(ctx context.Context, l Law, found *Counterexample) *Counterexample {
+	kept := changedFiles(t.in.Base, t.in.Head)
+	best := *found
+	size := (len(kept) + 1) / 2
+	for tries := 0; tries < maxShrinks && size > 0 && len(kept) > 0 && ctx.Err() == nil; {
+		smaller := false
+		for at := 0; at < len(kept) && tries < maxShrinks; {
+			end := min(at+size, len(kept))
+			rest := append(append([]string{}, kept[:at]...), kept[end:]...)
+			tries++
+			if c := t.breaks(ctx, l, rest); c != nil {
+				kept, best, smaller = rest, *c, true
+				continue
+			}
+			at = end
+		}
+		if size == 1 && !smaller {
+			break
+		}
+		size = min(max(size/2, 1), max(len(kept), 1))
+	}
+	best.Changes = append([]string{}, kept...)
+	return &best
+}
+
+// breaks returns the counterexample that a change of these files alone is, or nil.
+func (t *tester) breaks(ctx context.Context, l Law, files []string) *Counterexample {
+	head, err := mix(t.in.Base, t.in.Head, files)
+	if err != nil {
+		return nil
+	}
+	small := *t
+	small.in.Head = head
+	f, err := l.check(ctx, &small, small.in.Base, head)
+	if err != nil {
+		return nil
+	}
+	return f.broken
+}
+
+// checkServer asks the server of the options what the skips of the real plan rest on. It is no
+// law of the planner alone, and no variant is made: the server has these two bundles only.
+func (t *tester) checkServer(ctx context.Context) (Result, error) {
+	r := Result{
+		Law: "server", Says: "a running qontract-server gives the answers on which skips rest",
+		Conditions: "the server has loaded both bundle files, and is not prcheck itself", Status: Held,
+	}
+	p, err := t.Make(ctx, t.in)
+	if err != nil {
+		return r, err
+	}
+	proven, err := planner.Verify(ctx, t.in, p)
+	if err != nil {
+		return r, fmt.Errorf("law %s: %w", r.Law, err)
+	}
+	r.Server, err = peer.Ask(ctx, peer.Input{Server: t.Server, Base: t.in.Base, Head: t.in.Head,
+		Questions: proven.Questions, Progress: t.Progress})
+	if err != nil {
+		return r, err
+	}
+	r.Checked, r.Why = r.Server.Asked, r.Server.Numbers()
+	switch a := r.Server; {
+	case a.Different > 0:
+		d := a.Differences[0]
+		r.Status = Broken
+		r.Counterexample = &Counterexample{Integration: d.Integrations[0], What: d.Sentence(),
+			Changes: changedFiles(t.in.Base, t.in.Head)}
+	case a.NotAsked > 0:
+		r.Status = NotAsked
+		r.Why += ": " + a.Silences[0].Why
+	case a.Asked == 0:
+		r.Status, r.Why = NotApplicable, "no skip rests on the answer to a query"
+	}
+	return r, nil
+}
+
+// checkSources opens both bundles anew: apart, put together from their files, and so that
+// head shares nothing with base.
+func checkSources(ctx context.Context, t *tester, base, head *bundle.Bundle) (finding, error) {
+	want, err := t.decisions(ctx, base, head)
+	if err != nil {
+		return finding{}, err
+	}
+	b, err := variantOf(base).bundle(nil)
+	if err != nil {
+		return finding{}, err
+	}
+	var f finding
+	for _, like := range []*bundle.Bundle{nil, b} {
+		h, err := variantOf(head).bundle(like)
+		if err != nil {
+			return f, err
+		}
+		how := "opened again from their files"
+		if like == nil {
+			how += ", each alone"
+		}
+		g, err := t.compare(ctx, want, b, h, how, nil)
+		g.checked += f.checked
+		if f = g; err != nil || f.broken != nil {
+			return f, err
+		}
+	}
+	for _, s := range t.Sources {
+		g, err := t.compareSource(ctx, s, want, base, head)
+		if ctx.Err() != nil || g.broken != nil {
+			return g, ctx.Err()
+		}
+		f.checked += g.checked
+		if err != nil {
+			f.why = fmt.Sprintf("not compared %s: %v", s.Name, err)
+		}
+	}
+	return f, nil
+}
+
+// compareSource compares the decisions with those about the bundles of another source. A
+// server does not tell all of the types, and answers with errors are judged differently
+// there, so what these concern is left out.
+func (t *tester) compareSource(ctx context.Context, s Source, want map[string]plan.Decision,
+	base, head *bundle.Bundle) (f finding, err error) {
+	if d := bundle.Compare(base, head); len(d.Schemas)+len(d.GraphQL) > 0 {
+		return f, errors.New("head changes JSON schemas or GraphQL types")
+	}
+	if base.SHA256() == head.SHA256() {
+		return f, nil
+	}
+	opened, err := s.Open(ctx, base, head)
+	if err != nil {
+		return f, err
+	}
+	in := t.plain(opened.Base, opened.Head)
+	in.BaseServer, in.HeadServer = opened.BaseServer, opened.HeadServer
+	p, err := t.Make(ctx, in)
+	if err = errors.Join(err, opened.Close()); err != nil {
+		return f, err
+	}
+	got := byName(p)
+	for _, name := range sortedNames(want) {
+		a, b := want[name], got[name]
+		if len(a.Evidence.Doubts)+len(b.Evidence.Doubts) > 0 {
+			continue
+		}
+		f.checked++
+		if !isSameWork(a, b) {
+			f.broken = &Counterexample{Integration: name, What: fmt.Sprintf("as it is: %s; %s: %s", describe(a), s.Name,
+				describe(b))}
+			return f, nil
+		}
+	}
+	return f, nil
+}
+
+// maxNamed is how many changed files of a counterexample the text names.
+const maxNamed = 5
+
+// WriteText writes one line for each law, the lines of its counterexample, and how many laws
+// hold.
+func WriteText(w io.Writer, results []Result) error {
+	count := map[Status]int{}
+	var b strings.Builder
+	for _, r := range results {
+		count[r.Status]++
+		fmt.Fprintf(&b, "%-14s  %-7s  %s", r.Status, r.Law, r.Says)
+		if r.Why != "" {
+			fmt.Fprintf(&b, " (%s)", report.Printable(r.Why))
+		}
+		b.WriteByte('\n')
+		if c := r.Counterexample; c != nil {
+			fmt.Fprintf(&b, "  %s: %s\n", report.Printable(nameOf(*c)), report.Printable(c.What))
+			fmt.Fprintf(&b, "  changed files: %s\n", named(c.Changes))
+			fmt.Fprintf(&b, "  holds when: %s\n", r.Conditions)
+		}
+	}
+	fmt.Fprintf(&b, "%d laws: %d ok, %d broken, %d not applicable", len(results), count[Held], count[Broken],
+		count[NotApplicable])
+	if n := count[NotAsked]; n > 0 {
+		fmt.Fprintf(&b, ", %d not asked", n)
+	}
+	b.WriteByte('\n')
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func nameOf(c Counterexample) string {
+	if c.Integration == "" {
+		return "the plan"
+	}
+	return c.Integration
+}
+
+// named lists changed files on one line.
+func named(files []string) string {
+	if len(files) == 0 {
+		return "none are needed"
+	}
+	var out []string
+	for _, f := range files[:min(len(files), maxNamed)] {
+		out = append(out, report.Printable(f))
+	}
+	line := strings.Join(out, ", ")
+	if more := len(files) - maxNamed; more > 0 {
+		line += fmt.Sprintf(" and %d more", more)
+	}
+	return line
+}

@@ -2,12 +2,15 @@ package planner
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/programs/moved"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // Main runs the program with the arguments of the process and these natives, and returns its exit
@@ -40,4 +43,55 @@ Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 		moved.Command(env, moved.Spelling{Program: "planner", Was: "api", Is: "api"}),
 	)
 	return cli.Execute(ctx, env, root)
+}
+
+func keygenCommand(env cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "keygen FILE",
+		Short: "Make a key pair with which a state is signed",
+		Long: `keygen writes a new private key to FILE, which must not exist yet, and prints the
+public key as the settings have it. Give the private key as a protected file variable
+with the name ` + change.KeyVariable + ` to the jobs that may sign, and commit the
+public key. See docs/state.md.`,
+		Example: `  planner keygen ~/prcheck-state.key`,
+		Args:    cli.Takes("FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			public, err := change.MakeKey(args[0])
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(env.Stdout, "state:\n  keys: [%q]\n", public)
+			return err
+		},
+	}
+}
+
+func schemaCommand(env cli.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of a file that people write",
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use:   "settings",
+		Short: "Print the JSON Schema of prcheck.yaml",
+		Long: `settings prints the JSON Schema of prcheck.yaml. Editors use it to complete keys, to
+explain them, and to find mistakes. Write it beside the settings, and begin these with
+the line
+
+  # yaml-language-server: $schema=prcheck.schema.json
+
+The schema accepts everything that prcheck accepts, and some more: for instance, it does
+not know that a pattern must be a regular expression.`,
+		Example: `  planner schema settings > prcheck.schema.json`,
+		Args:    cli.Takes(),
+		RunE: func(*cobra.Command, []string) error {
+			raw, err := settings.Schema()
+			if err != nil {
+				return err
+			}
+			_, err = env.Stdout.Write(raw)
+			return err
+		},
+	})
+	return cmd
 }

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,12 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/peer"
+	"github.com/app-sre/prcheck/planner/proof"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/report/proofs"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -131,3 +137,143 @@ func hintAtState(w io.Writer, opened *change.Change, p *plan.Plan) {
 
 // usesState reports whether a decision is proven by traces or by earlier results.
 func usesState(d plan.Decision) bool { return len(d.Evidence.Traces)+len(d.Evidence.Passed) > 0 }
+
+// writeProof writes what does not hold, or that all decisions do, and how many skips are
+// proven, believed and refuted; then how a server answered, if one was asked.
+func writeProof(w io.Writer, p *plan.Plan, r proof.Report, answers *peer.Answers) error {
+	for _, g := range r.Refuted {
+		if _, err := fmt.Fprintf(w, "%s: %s\n", report.Printable(g.Integration), report.Printable(g.Why)); err != nil {
+			return err
+		}
+	}
+	if len(r.Refuted) == 0 {
+		if _, err := fmt.Fprintf(w, "all %d decisions hold\n", len(p.Integrations)); err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprintf(w, "skips: %d proven, %d believed, %d refuted\n", len(r.Proven), len(r.Believed),
+		len(r.Refuted)); err != nil {
+		return err
+	}
+	for _, a := range plan.Assumptions() {
+		if n := len(r.Assumed[a]); n > 0 {
+			if _, err := fmt.Fprintf(w, "assumed: %s\n", a.Sentence(n)); err != nil {
+				return err
+			}
+		}
+	}
+	taken := "answers to queries, "
+	if answers != nil {
+		if err := writeAnswers(w, answers); err != nil {
+			return err
+		}
+		if answers.Confirm() {
+			taken = ""
+		}
+	}
+	_, err := fmt.Fprintf(w, "taken as they are: files of bundles, settings, edits of rules, %sdivision into tasks\n",
+		taken)
+	return err
+}
+
+// writeProofJSON writes the same as JSON.
+func writeProofJSON(w io.Writer, p *plan.Plan, r proof.Report, answers *peer.Answers) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(struct {
+		Version   string                       `json:"version"`
+		Decisions int                          `json:"decisions"`
+		Proven    []string                     `json:"proven"`
+		Believed  []string                     `json:"believed"`
+		Refuted   []proof.Gap                  `json:"refuted"`
+		Assumed   map[plan.Assumption][]string `json:"assumed"`
+		Server    *peer.Answers                `json:"server,omitempty"`
+	}{plan.Version, len(p.Integrations), listed(r.Proven), listed(r.Believed), listed(r.Refuted), assumedOf(r), answers})
+}
+
+// listed returns a list that is written as one also if it is empty.
+func listed[T any](items []T) []T { return append([]T{}, items...) }
+
+// assumedOf returns the assumptions on which anything rests.
+func assumedOf(r proof.Report) map[plan.Assumption][]string {
+	out := map[plan.Assumption][]string{}
+	for a, names := range r.Assumed {
+		if len(names) > 0 {
+			out[a] = names
+		}
+	}
+	return out
+}
+
+// writeProofPage writes the page that shows what is proven, to a file or to
+// stdout. It writes nothing if the name is "".
+func writeProofPage(ctx context.Context, env cli.Env, name string, opened *change.Change, p *plan.Plan, r proof.Report,
+	answers *peer.Answers) error {
+	if name == "" {
+		return nil
+	}
+	in := proofs.Input{Plan: p, Assumed: map[plan.Assumption]int{}}
+	for a, names := range r.Assumed {
+		in.Assumed[a] = len(names)
+	}
+	if answers != nil {
+		in.Server = answers.Server + ": " + answers.Numbers()
+	}
+	err := opened.With(ctx, func(from planner.Input) (err error) {
+		in.Subjects, err = proofSubjects(from, r)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if name == "-" {
+		return proofs.HTML(env.Stdout, in)
+	}
+	return cli.WriteFile(name, func(w io.Writer) error { return proofs.HTML(w, in) })
+}
+
+// proofSubjects returns what the bundles and the settings say that each integration reads,
+// with the verdict of the replay.
+func proofSubjects(in planner.Input, r proof.Report) (map[string]proofs.Subject, error) {
+	out := map[string]proofs.Subject{}
+	for _, side := range []*bundle.Bundle{in.Base, in.Head} {
+		definitions, err := integration.List(side, in.Settings)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range definitions {
+			s := out[d.Name]
+			for _, schema := range d.Schemas {
+				s.Schemas = append(s.Schemas, string(schema))
+			}
+			out[d.Name] = s
+		}
+	}
+	for name, s := range out {
+		slices.Sort(s.Schemas)
+		s.Schemas = slices.Compact(s.Schemas)
+		for _, q := range in.Settings.For(name).Queries {
+			s.Queries = append(s.Queries, q.Path)
+		}
+		s.Verdict = proofs.Runs
+		switch {
+		case slices.Contains(r.Proven, name):
+			s.Verdict = proofs.Proven
+		case slices.Contains(r.Believed, name):
+			s.Verdict = proofs.Believed
+		}
+		for _, a := range plan.Assumptions() {
+			if slices.Contains(r.Assumed[a], name) {
+				s.Assumed = append(s.Assumed, a)
+			}
+		}
+		out[name] = s
+	}
+	for _, g := range r.Refuted {
+		s := out[g.Integration]
+		s.Verdict, s.Why = proofs.Refuted, g.Why
+		out[g.Integration] = s
+	}
+	return out, nil
+}

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/runner"
+	"github.com/app-sre/prcheck/runner/archive"
 	"github.com/app-sre/prcheck/runner/guard"
 	"github.com/app-sre/prcheck/runner/journal"
 	"github.com/app-sre/prcheck/runner/submit"
@@ -172,4 +174,33 @@ func (f runFlags) worlds(ctx context.Context, env cli.Env, p *plan.Plan,
 func (f runFlags) own(env cli.Env) source.Own {
 	return source.Own{Files: []string{f.plan, f.out, f.base, f.head}, State: f.state,
 		Cache: source.CacheFolder(env.Getenv)}
+}
+
+// file returns the file for the results, "" if they go to stdout or to a bucket.
+func (f runFlags) file() string {
+	if source.IsObject(f.out) {
+		return ""
+	}
+	return f.out
+}
+
+// write writes results to the file or object of --out, or to stdout.
+func (f runFlags) write(ctx context.Context, stdout io.Writer, r *plan.Results) error {
+	if !source.IsObject(f.out) {
+		return writeResults(stdout, f.out, r)
+	}
+	bucket, key, err := source.Bucket(ctx, f.out)
+	if err != nil {
+		return err
+	}
+	return archive.StoreResults(ctx, bucket, key, f.logs, r)
+}
+
+// writeResults writes results to a file, or to stdout if no file is named.
+func writeResults(stdout io.Writer, name string, r *plan.Results) error {
+	write := func(w io.Writer) error { return plan.WriteResults(w, r) }
+	if name == "" {
+		return write(stdout)
+	}
+	return cli.WriteFile(name, write)
 }

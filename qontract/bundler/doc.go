@@ -37,9 +37,9 @@
 //
 //   - make.go: [Make] and its steps; definitions.go reads schemas and GraphQL types,
 //     stage.go makes the records of all files of a section with several workers.
-//   - datafile.go, resource.go: the record of one file; walker.go finds references
+//   - record.go, datafile.go, resource.go: the record of one file; walker.go finds references
 //     and list items with unique fields.
 //   - yaml*.go, scalar.go, jsonreader.go: the full readers; quick*.go: a fast reader
 //     for the usual subset of YAML.
-//   - cache.go, pack.go, packrecord.go: what is remembered between runs.
+//   - cache.go, pack.go: what is remembered between runs.
 package bundler

@@ -51,22 +51,13 @@
 //
 // # Files
 //
-//	text             sourcetext.go chars.go
-//	parsing          lexer.go lexstring.go parser.go parsevalue.go parsesystem.go ast.go
-//	printing         printvalue.go printquery.go
-//	schema           schema.go buildschema.go buildfield.go buildinterface.go finishschema.go
-//	                 builtins.go introspection.go
-//	requests         request.go variables.go literal.go query.go collectfields.go
-//	validation       validate.go validatedirective.go validatefield.go validatefragment.go
-//	                 validatetypes.go validateunique.go validatevalue.go validatevariable.go
-//	                 variableuse.go introspectiondepth.go limits.go suggest.go
-//	field conflicts  conflict.go conflictfields.go conflictlinear.go
-//	execution        engine.go exec.go resolve.go datavalue.go objecttype.go filter.go match.go lookup.go
-//	                 backrefs.go serialize.go exactnumber.go observe.go dependence.go
-//	JavaScript       jsvalue.go jsnumber.go jsjson.go inspect.go
-//	answers          response.go readresponse.go
-//	footprint        analyze.go valueselections.go positiondraft.go position.go
-//	early exit       element.go restrict.go
-//	selectors        selector.go
-//	this page        doc.go
+//	syntax      syntax_text.go syntax_lexer.go syntax_parser.go syntax_system.go syntax_ast.go
+//	schema      schema.go schema_build.go schema_introspection.go
+//	requests    request.go query.go
+//	validation  validate.go validate_fields.go validate_values.go validate_conflict.go
+//	            validate_conflict_linear.go
+//	execution   execute.go execute_data.go execute_filter.go execute_values.go javascript.go response.go
+//	footprint   footprint.go footprint_position.go footprint_selector.go
+//	early exit  restrict.go
+//	this page   doc.go
 package gql

@@ -3,12 +3,14 @@ package live
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -208,4 +210,72 @@ func plainError(ctx context.Context, err error) error {
 func (c *Client) get(ctx context.Context, path string) ([]byte, error) {
 	_, body, err := c.do(ctx, call{method: http.MethodGet, path: path, limit: maxAnswer})
 	return body, err
+}
+
+// badAnswer returns the error for an answer that cannot be parsed.
+func (c *Client) badAnswer(path string, err error) error {
+	return fmt.Errorf("asking %s%s: the answer is not what a qontract-server gives: %w", c.server, path, err)
+}
+
+// explainNotFound returns an UnknownBundleError if err means that the server does not have a
+// bundle, and err otherwise.
+func (c *Client) explainNotFound(err error, sha string) error {
+	var status *StatusError
+	if !errors.As(err, &status) || status.Status != http.StatusNotFound {
+		return err
+	}
+	gone := strings.Contains(status.Text, "Bundle "+sha) || strings.Contains(status.Text, "/graphqlsha/"+sha)
+	if !gone {
+		return err
+	}
+	return &UnknownBundleError{Server: c.server, SHA256: sha}
+}
+
+// An UnknownBundleError reports that a server does not have a bundle.
+type UnknownBundleError struct {
+	Server, SHA256 string
+	Known          []string // sha256 of bundles that the server has, as far as it shows them
+}
+
+// Error returns a message that says what to do.
+func (e *UnknownBundleError) Error() string {
+	text := fmt.Sprintf("%s does not have bundle %s: it has expired there or was never loaded; let the server load "+
+		"it again", e.Server, e.SHA256)
+	if len(e.Known) > 0 {
+		text += ", or take one that it has: " + strings.Join(e.Known, ", ")
+	}
+	return text
+}
+
+// maxKnownBundles is the largest number of bundles in an UnknownBundleError.
+const maxKnownBundles = 10
+
+// explainUnknownBundle does the same as explainNotFound, and adds the bundles that the server
+// has to an UnknownBundleError.
+func (c *Client) explainUnknownBundle(ctx context.Context, err error, sha string) error {
+	err = c.explainNotFound(err, sha)
+	var missing *UnknownBundleError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	raw, failure := c.get(ctx, "/cache")
+	var cache struct{ Bundles []string }
+	if failure != nil || json.Unmarshal(raw, &cache) != nil {
+		return err
+	}
+	known := slices.DeleteFunc(cache.Bundles, func(s string) bool { return !sha256Form.MatchString(s) })
+	missing.Known = known[:min(len(known), maxKnownBundles)]
+	return missing
+}
+
+// maxAfter is the longest time to wait if a server asks to wait.
+const maxAfter = 30 * time.Second
+
+// requests is how requests to a server are repeated.
+var requests = retry.Policy{Attempts: 5, FirstPause: 200 * time.Millisecond, MaxPause: 5 * time.Second}
+
+// retryAfter returns how long a server asks to wait, up to [maxAfter].
+func retryAfter(header http.Header) time.Duration {
+	after, _ := retry.After(header, time.Now())
+	return min(after, maxAfter)
 }

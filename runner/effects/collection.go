@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
 )
@@ -168,4 +170,207 @@ func (c *collection) shorten(text string) (short, digest string) {
 		return short, ""
 	}
 	return short, fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text+unread)))
+}
+
+// A kubectl finds effects in the output of kubectl with --dry-run, and of kubectl diff.
+type kubectl struct {
+	object string // whose difference is read; "" if its kind is known
+}
+
+var (
+	// kubectlLine matches what kubectl says about an object: kind/name, or kind "name".
+	kubectlLine = lazyregexp.New(`^([a-z][\w.-]*(?:/| ")[^\s"/]+)"? (created|configured|serverside-applied|patched|replaced|labeled|unlabeled|annotated|scaled|deleted|pruned|force deleted)(?: from \S+ namespace)? \((?:server )?dry run\)$`)
+	// kubectlUnchanged matches an object that stays as it is.
+	kubectlUnchanged = lazyregexp.New(`^[a-z][\w.-]*/\S+ unchanged(?: \((?:server )?dry run\))?$`)
+	// diffHead matches the first line of the difference of an object. The files are named
+	// after the object.
+	diffHead = lazyregexp.New(`^diff -\S+ (?:-\S+ )*\S*/LIVE-\d+/(\S+) \S*/MERGED-\d+/(\S+)$`)
+	// diffHunk matches the place of a difference.
+	diffHunk = lazyregexp.New(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+)
+
+var kubectlKinds = map[string]plan.EffectKind{"created": plan.EffectCreate, "deleted": plan.EffectDelete,
+	"force deleted": plan.EffectDelete, "pruned": plan.EffectDelete}
+
+func (k *kubectl) read(line string, claimed bool, found *collection) bool {
+	if claimed {
+		return false
+	}
+	if m := diffHead.FindStringSubmatch(line); m != nil && m[1] == m[2] {
+		k.end(found)
+		k.object = m[1]
+		return true
+	}
+	if m := diffHunk.FindStringSubmatch(line); m != nil && k.object != "" {
+		k.readHunk(m, found)
+		return true
+	}
+	if m := kubectlLine.FindStringSubmatch(line); m != nil {
+		kind, ok := kubectlKinds[m[2]]
+		if !ok {
+			kind = plan.EffectChange
+		}
+		found.add(kind, strings.Replace(m[1], ` "`, "/", 1), 1)
+		return true
+	}
+	return kubectlUnchanged.MatchString(line)
+}
+
+// readHunk tells from the first difference of an object whether the object is new or gone:
+// then one of the two sides is empty.
+func (k *kubectl) readHunk(m []string, found *collection) {
+	kind := plan.EffectChange
+	switch {
+	case m[1] == "0" && m[2] == "0":
+		kind = plan.EffectCreate
+	case m[3] == "0" && m[4] == "0":
+		kind = plan.EffectDelete
+	}
+	found.add(kind, k.object, 1)
+	k.object = ""
+}
+
+// end takes an object without a readable difference as changed.
+func (k *kubectl) end(found *collection) {
+	if k.object != "" {
+		found.add(plan.EffectChange, k.object, 1)
+		k.object = ""
+	}
+}
+
+// A vaultManager finds effects in the log of vault-manager, which is in logfmt:
+//
+//	time="…" level=info msg="[Dry Run] [Vault Policy] policy to be written='x'" instance="…"
+type vaultManager struct{}
+
+// vaultMessage matches the message of an effect: the part of Vault, the kind of thing, what
+// would be done, and sometimes its name.
+var vaultMessage = lazyregexp.New(`^\[Dry Run\]\s+(?:\[([^\]]+)\]\s+)?(\S.*?) to be (enabled|disabled|written|deleted|delelted|created|updated|removed)(?:='?(.*?)'?)?$`)
+
+// vaultKinds are the kinds of what vault-manager would do. To disable an engine deletes its
+// content. What is written may exist already.
+var vaultKinds = map[string]plan.EffectKind{
+	"enabled": plan.EffectCreate, "created": plan.EffectCreate, "written": plan.EffectChange, "updated": plan.EffectChange,
+	"disabled": plan.EffectDelete, "deleted": plan.EffectDelete, "delelted": plan.EffectDelete,
+	"removed": plan.EffectDelete,
+}
+
+func (vaultManager) read(line string, claimed bool, found *collection) bool {
+	if claimed || !strings.Contains(line, "level=") {
+		return false
+	}
+	fields, ok := readLogfmt(line)
+	if !ok {
+		return false
+	}
+	var level, message string
+	var details []string
+	for _, f := range fields {
+		switch f[0] {
+		case "level":
+			level = f[1]
+		case "msg":
+			message = f[1]
+		case "time":
+		default:
+			details = append(details, f[0]+"="+f[1])
+		}
+	}
+	m := vaultMessage.FindStringSubmatch(message)
+	if level != "info" || m == nil {
+		return false
+	}
+	subject := strings.Join(append([]string{m[2], m[4]}, details...), " ")
+	found.add(vaultKinds[m[3]], subject, 1)
+	return true
+}
+
+func (vaultManager) end(*collection) {}
+
+// logfmtField matches the next field of a line in logfmt.
+var logfmtField = lazyregexp.New(`^ *([A-Za-z_][\w.-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?: |$)`)
+
+// readLogfmt returns the fields of a line in logfmt, in order.
+func readLogfmt(line string) (fields [][2]string, ok bool) {
+	for strings.TrimSpace(line) != "" {
+		m := logfmtField.FindStringSubmatch(line)
+		if m == nil {
+			return nil, false
+		}
+		v := m[2]
+		if strings.HasPrefix(v, `"`) {
+			plain, err := strconv.Unquote(v)
+			if err != nil {
+				return nil, false
+			}
+			v = plain
+		}
+		fields = append(fields, [2]string{m[1], v})
+		line = line[len(m[0]):]
+	}
+	return fields, true
+}
+
+// Compare returns head's effects with the sides on which each is announced. Effects count as
+// often as they are announced: what head announces twice and base once is pending once and
+// new once. Effects that base alone announces come last. What the data of both sides alone say is new
+// already.
+//
+// If one side is unknown, or is not complete, head's effects are returned as they are, with
+// the reason.
+func Compare(head, base *plan.Effects) *plan.Effects {
+	switch {
+	case head == nil || head.Unknown != "":
+		return head
+	case base == nil:
+		return Uncompared(head, "nobody looked for effects on base")
+	case base.Unknown != "":
+		return Uncompared(head, "on base: "+base.Unknown)
+	case len(head.Beyond)+len(base.Beyond) > 0:
+		return Uncompared(head, "there are too many effects to compare")
+	}
+	onBase := map[plan.Effect]int{}
+	for _, item := range base.Items {
+		onBase[nameOf(item)] += max(1, item.Times)
+	}
+	out := *head
+	out.Compared, out.Uncompared, out.Items = true, "", []plan.Effect{}
+	add := func(item plan.Effect, since plan.Since, times int) {
+		if times <= 0 {
+			return
+		}
+		item.Since, item.Times = since, 0
+		if times > 1 {
+			item.Times = times
+		}
+		out.Items = append(out.Items, item)
+	}
+	for _, item := range head.Items {
+		times := max(1, item.Times)
+		if item.Known.How == plan.KnownData {
+			add(item, plan.SinceChange, times)
+			continue
+		}
+		pending := min(times, onBase[nameOf(item)])
+		onBase[nameOf(item)] -= pending
+		add(item, plan.SinceBase, pending)
+		add(item, plan.SinceChange, times-pending)
+	}
+	for _, item := range base.Items {
+		add(item, plan.SinceGone, onBase[nameOf(item)])
+		onBase[nameOf(item)] = 0
+	}
+	return &out
+}
+
+// nameOf returns what makes two effects the same effect.
+func nameOf(e plan.Effect) plan.Effect {
+	return plan.Effect{Kind: e.Kind, Subject: e.Subject, Digest: e.Digest}
+}
+
+// Uncompared returns a copy of effects that says why they were not compared with base.
+func Uncompared(e *plan.Effects, why string) *plan.Effects {
+	out := *e
+	out.Uncompared = why
+	return &out
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"maps"
 	"net/url"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
+	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/internal/reads"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
@@ -222,4 +225,104 @@ func (e endpoint) Close() error {
 		return &wrapper.ConfigError{Err: forbidden}
 	}
 	return err
+}
+
+// minUnlisted is the minimum length in bytes of a secret whose variable the settings do
+// not name. A shorter value is more likely a switch such as "true". GitLab masks no
+// shorter value either.
+const minUnlisted = 8
+
+// passwordInURL matches the password in a URL.
+var passwordInURL = lazyregexp.New(`://[^/:@\s]*:([^@/\s]+)@`)
+
+// Secrets returns the values that must not appear in any output of these tasks: the values
+// of all variables that are named like a secret. They may be set by the settings or in the
+// runner's environment, and it does not matter whether a task gets them.
+func (e Equipment) Secrets(tasks []plan.Task) []string {
+	var out []string
+	add := func(v string) {
+		if v != "" && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	for _, v := range e.environSecrets() {
+		add(v)
+	}
+	for _, t := range tasks {
+		exec := e.exec(t)
+		names := append(append(settings.EnvPlaceholderNames(t.Argv...), settingsVariables(exec)...), exec.PassEnv...)
+		for name, v := range exec.Env {
+			from := settings.EnvPlaceholderNames(v)
+			switch {
+			case !mask.IsSecretName(name):
+			case len(from) == 0:
+				add(v)
+			default:
+				for _, name := range from {
+					add(e.Getenv(name))
+				}
+			}
+		}
+		for _, name := range names {
+			if mask.IsSecretName(name) {
+				add(e.Getenv(name))
+			}
+		}
+	}
+	return out
+}
+
+// environSecrets returns the secrets in the runner's whole environment, including passwords
+// in URLs. Tasks do not get them, but a child process can read the environment of its
+// parent.
+func (e Equipment) environSecrets() []string {
+	if e.Environ == nil {
+		return nil
+	}
+	var out []string
+	for _, entry := range e.Environ() {
+		name, value, _ := strings.Cut(entry, "=")
+		if mask.IsSecretName(name) {
+			out = append(out, value)
+		}
+		for _, m := range passwordInURL.FindAllStringSubmatch(value, -1) {
+			out = append(out, m[1])
+			if plain, err := url.PathUnescape(m[1]); err == nil {
+				out = append(out, plain)
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(v string) bool { return len(v) < minUnlisted })
+}
+
+// Queries answer the queries of native integrations that run outside of a plan.
+type Queries struct {
+	open func(ctx context.Context, name string) (endpoint, error)
+}
+
+// Queries returns what answers queries over head, with the rights that the definitions in it
+// give. The bundle base is not needed.
+func (e Equipment) Queries() (*Queries, error) {
+	e.Base = e.Head
+	open, err := e.endpoints()
+	if err != nil {
+		return nil, err
+	}
+	return &Queries{func(ctx context.Context, name string) (endpoint, error) {
+		opened, err := open(ctx, plan.Task{Integration: name, Native: true})
+		if err != nil {
+			return endpoint{}, fmt.Errorf("opening the endpoint: %w", err)
+		}
+		return opened.(endpoint), nil
+	}}, nil
+}
+
+// Open returns the function that answers the queries of an integration until it is closed.
+// Closing returns a [wrapper.ConfigError] if the integration read what it may not read.
+func (q *Queries) Open(ctx context.Context, name string) (query integration.QueryFunc, end func() error, err error) {
+	opened, err := q.open(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return queryFunc(opened.URL(), opened.token), opened.Close, nil
 }

@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/app-sre/prcheck/internal/reads"
 	"github.com/app-sre/prcheck/world"
 )
 
@@ -169,3 +171,185 @@ func (w World) Changed(l List) (name string, ok bool) {
 	}
 	return "", false
 }
+
+// A Run is a run of a task that was recorded. [World.Of] says what it read, and [World.ChangedMeanwhile] whether
+// somebody else changed that.
+type Run struct {
+	Since   time.Time // before it began
+	InPlace bool      // it ran in the checkout itself; a view has only the files of Others in common with it
+
+	record      reads.Record
+	root, other string
+
+	wrote map[string]bool // the paths that it made, changed or removed
+	seen  map[string]bool // the paths at which something was when it first used them
+}
+
+// RunOf returns the run of a record. The task found the files of its side below root; other is the checkout itself, the
+// same folder if the task started there.
+func RunOf(rec reads.Record, root, other string) Run {
+	run := Run{record: rec, root: root, other: other, wrote: map[string]bool{}, seen: map[string]bool{}}
+	for _, a := range rec.Accesses {
+		for _, root := range []string{root, other} {
+			if path, inside := below(a.Name, root); inside {
+				run.wrote[path] = run.wrote[path] || a.Wrote
+				run.seen[path] = run.seen[path] || a.Seen
+			}
+		}
+	}
+	return run
+}
+
+// hasWritten reports whether the task made, changed or removed a path or a folder above it.
+func (r Run) hasWritten(name string) bool {
+	for ; name != "."; name = path.Dir(name) {
+		if r.wrote[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// tick is by how much the time of a change of a file may be behind the clock.
+const tick = 10 * time.Millisecond
+
+// ChangedMeanwhile returns the first path of a list at which somebody else changed something while a task
+// ran, also if it is as before now: nobody knows which bytes the task read. ok is false if there is none.
+//
+// A folder that was listed, or in which a name was looked for in vain, has changed if a file of the tree is gone or
+// was made anew in it, or if names came and went. Names that came and are there still do not count: tasks make them.
+func (w World) ChangedMeanwhile(l List, run Run) (name string, ok bool) {
+	run.Since = run.Since.Add(-tick)
+	for _, r := range l {
+		isOther := w.IsOther(r.Path)
+		if run.wrote[r.Path] || path.Base(r.Path) == ".git" || !isOther && !run.InPlace {
+			continue
+		}
+		if w.changedMeanwhile(r, run) || w.movedMeanwhile(r.Path, run) {
+			return r.Path, true
+		}
+	}
+	return "", false
+}
+
+// FirstChanged returns the first file of the tree that somebody changed in the checkout since a time, also if it
+// is as before now; "" if there is none.
+func (w World) FirstChanged(since time.Time) string {
+	since = since.Add(-tick)
+	for _, f := range w.Tree.Files() {
+		if (f.Kind() == world.Regular || f.Kind() == world.Link) && w.fileChanged(f, since) {
+			return f.Path
+		}
+	}
+	return ""
+}
+
+// fileChanged reports whether the checkout has another file than the tree, or has it only since a time.
+func (w World) fileChanged(f world.File, since time.Time) bool {
+	same, err := w.Tree.IsOnDisk(f, since)
+	if err != nil || !same {
+		return true
+	}
+	info, err := os.Lstat(w.onDisk(f.Path))
+	return err != nil || isSince(info, since)
+}
+
+// movedMeanwhile reports whether a folder above a path was moved, and is back: its names did not change, and it did.
+func (w World) movedMeanwhile(name string, run Run) bool {
+	for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
+		info, err := os.Lstat(w.onDisk(folder))
+		if err == nil && info.IsDir() && isSince(info, run.Since) && info.ModTime().Before(run.Since) && !run.wrote[folder] {
+			return true
+		}
+	}
+	return false
+}
+
+func (w World) changedMeanwhile(r Read, run Run) bool {
+	f, kind, isTracked := w.Tree.Lookup(r.Path)
+	isFile := isTracked && (kind == world.Regular || kind == world.Link)
+	info, err := os.Lstat(w.onDisk(r.Path))
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return true
+	case err != nil && isTracked:
+		return kind != world.Submodule
+	case err != nil:
+		return run.seen[r.Path] && !run.hasWritten(r.Path) || w.folderChanged(path.Dir(r.Path), run)
+	case r.Lists:
+		return isTracked && w.lacks(r.Path, run) || w.folderChanged(r.Path, run)
+	case info.IsDir():
+		return isFile
+	case isFile:
+		return w.fileChanged(f, run.Since)
+	case isTracked:
+		return false
+	}
+	return isSince(info, run.Since)
+}
+
+// folderChanged reports whether names of a folder changed, or of the next one above it that is there.
+func (w World) folderChanged(folder string, run Run) bool {
+	info, err := os.Lstat(w.onDisk(folder))
+	for err != nil && folder != "." {
+		folder = path.Dir(folder)
+		info, err = os.Lstat(w.onDisk(folder))
+	}
+	if err != nil || !info.IsDir() || !isSince(info, run.Since) {
+		return err != nil
+	}
+	isExplained := false
+	for name, wrote := range run.wrote {
+		isExplained = isExplained || wrote && path.Dir(name) == folder && name != folder // it did so itself
+	}
+	entries, err := os.ReadDir(w.onDisk(folder))
+	if err != nil {
+		return true
+	}
+	tracked := w.namesIn(folder)
+	for _, e := range entries {
+		info, err := e.Info()
+		switch {
+		case err != nil: // it went while we looked
+			return true
+		case e.Name() == ".git" || !isSince(info, run.Since) || tracked[e.Name()] && info.IsDir():
+		case !tracked[e.Name()]:
+			isExplained = true
+		case !run.wrote[path.Join(folder, e.Name())]:
+			return true
+		}
+	}
+	return !isExplained
+}
+
+// lacks reports whether a name of the tree is not in a folder, which the task has not taken away: it may have
+// gone before the task began.
+func (w World) lacks(folder string, run Run) bool {
+	entries, err := os.ReadDir(w.onDisk(folder))
+	gone := w.namesIn(folder)
+	for _, e := range entries {
+		delete(gone, e.Name())
+	}
+	for name := range gone {
+		if !run.wrote[path.Join(folder, name)] {
+			return true
+		}
+	}
+	return err != nil
+}
+
+// namesIn returns the names that the tree has in a folder.
+func (w World) namesIn(folder string) map[string]bool {
+	out := map[string]bool{}
+	names, _ := w.Tree.Names(folder)
+	for _, name := range names {
+		out[strings.TrimSuffix(name, "/")] = true
+	}
+	return out
+}
+
+// onDisk returns the name of a path of the checkout.
+func (w World) onDisk(name string) string { return filepath.Join(w.Root, filepath.FromSlash(name)) }
+
+// isSince reports whether a file was made or changed since a time.
+func isSince(info fs.FileInfo, since time.Time) bool { return !world.ChangeTime(info).Before(since) }

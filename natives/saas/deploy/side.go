@@ -297,3 +297,122 @@ func (c *cell) places() []string {
 	slices.SortFunc(out, strings.Compare)
 	return out
 }
+
+// errNoRecords says that nobody named the place of the records of promotions.
+var errNoRecords = errors.New("the settings do not name the place of the records (records)")
+
+// ask asks the promotion gates of all cells that are not held already. A closed gate, and one
+// that nobody knows, closes the cell.
+func (s *side) ask(ctx context.Context) {
+	for _, c := range s.cells {
+		if c.closed != "" {
+			continue
+		}
+		for _, t := range c.targets {
+			if t.Delete || t.Promotion == nil || len(t.Promotion.Subscribe) == 0 {
+				continue
+			}
+			v := s.gate(ctx, t)
+			if v.Open {
+				continue
+			}
+			if c.closed == "" {
+				c.closed = fmt.Sprintf("the promotion gate of %s is closed: %s", t.Label(), v.Reason)
+			}
+			f := plan.Finding{Code: CodeGate, Severity: plan.SeverityError, Place: t.place("/ref"),
+				Message: fmt.Sprintf("%s: the promotion gate is closed, so nothing of %s is deployed: %s", t.Label(), c.Key(),
+					v.Reason)}
+			if !v.Opens.IsZero() {
+				f.Message += "; it opens at " + v.Opens.UTC().Format("2006-01-02 15:04 UTC")
+			}
+			if v.Err != nil {
+				f.Code, f.Message = CodeUnknown, c.unknown(f.Message)
+			}
+			s.findings = append(s.findings, f)
+		}
+	}
+}
+
+// gate asks the gate of one target.
+func (s *side) gate(ctx context.Context, t *target) promotion.Verdict {
+	unknown := func(err error) promotion.Verdict {
+		return promotion.Verdict{Reason: "it is not known whether it is open: " + err.Error(), Err: err}
+	}
+	if t.commit == "" {
+		return unknown(t.err)
+	}
+	records, err := s.run.openRecords(ctx)
+	if err != nil {
+		return unknown(err)
+	}
+	of := promotion.Of(s.model, t.Target, s.run.settings.Settings)
+	return promotion.Gate(of, t.commit, records.Read(ctx, of, t.commit), s.run.env.Now())
+}
+
+// openRecords returns the records of promotions.
+func (r *run) openRecords(ctx context.Context) (*promotion.Records, error) {
+	return r.records.ask(struct{}{}, func() (*promotion.Records, error) {
+		if r.settings.Records == "" {
+			return nil, errNoRecords
+		}
+		if r.env.Bucket == nil {
+			return nil, errors.New("this program reaches no bucket")
+		}
+		bucket, err := r.env.Bucket(ctx, r.settings.Records)
+		if err != nil {
+			return nil, err
+		}
+		return promotion.NewRecords(bucket, max(r.env.Workers, 1)), nil
+	})
+}
+
+// place returns the place of a part of a target.
+func (t *target) place(pointer string) plan.Place {
+	p := t.Place
+	p.Pointer += pointer
+	return p
+}
+
+// publish writes the records of promotions after a run of one cell, also after one that failed.
+// A run that could do nothing, that was told to end, whose gate was closed, or that failed only
+// because a service did not answer proves nothing: a record of it would begin the soak time anew.
+func (r *run) publish(ctx context.Context, act integration.Actors, failure error) error {
+	isWhole := r.isSingle() && r.env.Static == (plan.Fraction{})
+	if !isWhole || len(r.head.cells) != 1 || r.head.cells[0].closed != "" || ctx.Err() != nil ||
+		errors.Is(failure, integration.ErrNothingDone) {
+		return nil
+	}
+	if failure == nil && r.hasFailed() && r.failures == r.unknown {
+		// the log is for people
+		_, _ = fmt.Fprintln(r.env.Log, "no record of a promotion is written: it is not known what the run deployed")
+		return nil
+	}
+	c := r.head.cells[0]
+	var places []promotion.Place
+	var of []*target
+	for _, t := range c.targets {
+		if t.Delete || t.Promotion == nil || t.commit == "" || t.Broken != "" {
+			continue
+		}
+		for _, channel := range t.Promotion.Publish {
+			places, of = append(places, promotion.Place{Channel: channel, UID: t.UID()}), append(of, t)
+		}
+	}
+	switch {
+	case len(places) == 0 || r.settings.Records == "":
+		return nil
+	case act.Bucket == nil:
+		return errors.New("writing the records of promotions: this program reaches no bucket")
+	}
+	bucket, err := act.Bucket(ctx, r.settings.Records)
+	if err != nil {
+		return fmt.Errorf("writing the records of promotions: %w", err)
+	}
+	var errs []error
+	for i, at := range places {
+		t := of[i]
+		run := promotion.Result{Success: failure == nil && !r.hasFailed(), Saas: c.File.Name, Hash: t.Hash(), At: r.env.Now()}
+		errs = append(errs, promotion.Publish(ctx, bucket, at, t.commit, run))
+	}
+	return errors.Join(errs...)
+}

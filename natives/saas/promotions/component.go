@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
@@ -13,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/saas/promotion"
+	"github.com/app-sre/prcheck/natives/saas/schedule"
 )
 
 // A Component is the targets whose promotions are one merge request, for a program that knows by
@@ -84,4 +87,266 @@ func Keep(ctx context.Context, forge services.ForgeWriter,
 	maps.DeleteFunc(remembered, func(_ string, m memory) bool { return m.equal(memory{}) })
 	memoryAfter, errMemory := json.Marshal(remembered)
 	return did, memoryAfter, errors.Join(err, errMemory)
+}
+
+// A component is subscribers whose changes are one merge request.
+type component struct {
+	branch      string
+	files       []string
+	subscribers []*subscriber
+	whole       *component // that it is a part of, nil if it is none
+
+	err  error
+	hold string
+}
+
+func compareText(a, b string) int { return strings.Compare(a, b) }
+
+// findComponents divides the subscribers into components.
+func (w *work) findComponents() {
+	files, by := map[string][]string{}, map[string][]*subscriber{}
+	for _, s := range w.all {
+		files[s.key] = append(files[s.key], w.settings.inProject(s.target().Place.File))
+		by[s.key] = append(by[s.key], s)
+	}
+	for _, c := range promotion.Components(files) {
+		out := &component{branch: c.Branch(), files: c.Files}
+		for _, key := range c.Subscribers {
+			out.subscribers = append(out.subscribers, by[key]...)
+		}
+		slices.SortStableFunc(out.subscribers, func(a, b *subscriber) int {
+			x, y := a.target().Place, b.target().Place
+			if n := compareText(x.File, y.File); n != 0 {
+				return n
+			}
+			return len(x.Pointer) - len(y.Pointer) + compareText(x.Pointer, y.Pointer)
+		})
+		w.components = append(w.components, w.divide(out)...)
+	}
+}
+
+// readForge reads our branches and open merge requests. Those of components that are gone become
+// components without subscribers.
+func (w *work) readForge(ctx context.Context) error {
+	var err error
+	if w.heads, err = w.forge.Branches(ctx, promotion.BranchPrefix); err != nil {
+		return err
+	}
+	main, err := w.forge.Branches(ctx, w.settings.Branch)
+	if err != nil {
+		return err
+	}
+	if w.mainHead = main[w.settings.Branch]; w.mainHead == "" {
+		return fmt.Errorf("the project has no branch %s", w.settings.Branch)
+	}
+	open, err := w.forge.MergeRequests(ctx, promotion.BranchPrefix)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, c := range w.components {
+		known[c.branch] = true
+	}
+	gone := func(branch string) {
+		if isPromotion(branch) && !known[branch] {
+			known[branch] = true
+			w.components = append(w.components, &component{branch: branch})
+		}
+	}
+	w.open = map[string]*services.MergeRequest{}
+	for i := range open {
+		w.open[open[i].Branch] = &open[i]
+		gone(open[i].Branch)
+	}
+	for branch, head := range w.heads {
+		gone(branch)
+		if of, is := strings.CutSuffix(branch, services.UnfinishedSuffix); is && isPromotion(of) {
+			if err := w.forge.DeleteBranch(ctx, branch, head); err != nil && !errors.Is(err, services.ErrBranchMoved) {
+				return err
+			}
+		}
+	}
+	slices.SortFunc(w.components, func(a, b *component) int { return compareText(a.branch, b.branch) })
+	return nil
+}
+
+// keep keeps all merge requests, one after the other, and returns the errors.
+func (w *work) keep(ctx context.Context) []error {
+	var errs []error
+	for _, c := range slices.Clone(w.components) {
+		errs = append(errs, w.keepComponent(ctx, c, false)...)
+	}
+	return errs
+}
+
+// keepComponent keeps the merge request of a component, and those of its halves if it falls apart: then it is
+// replaced by them.
+func (w *work) keepComponent(ctx context.Context, c *component, replaced bool) []error {
+	if err := ctx.Err(); err != nil {
+		return []error{fmt.Errorf("%s: %w", c.branch, err)}
+	}
+	k := &keeper{settings: w.settings, forge: w.forge, now: w.now, mainHead: w.mainHead, branch: c.branch,
+		head: w.heads[c.branch],
+		open: w.open[c.branch], memory: w.remembered[c.branch], replaced: replaced}
+	unsure := false
+	k.wants, unsure = w.wants(c, k.open, k.memory)
+	err := w.keepOne(ctx, c, k, unsure)
+	if err == nil && k.halves != nil {
+		return w.halve(ctx, c, k.halves)
+	}
+	if err == nil && c.whole != nil && !unsure && len(k.wants) == 0 {
+		err = w.join(ctx, c)
+	}
+	c.hold = k.hold
+	var errs []error
+	if c.err = errors.Join(append(k.dropped, err)...); c.err != nil {
+		errs = append(errs, fmt.Errorf("%s: %w", strings.Join(append(slices.Clone(c.files), c.branch), " "), c.err))
+	}
+	w.deeds(c, k, err)
+	return errs
+}
+
+// keepOne keeps one merge request, and remembers what was done even if it failed half-way.
+func (w *work) keepOne(ctx context.Context, c *component, k *keeper, unsure bool) error {
+	var err error
+	if !unsure || len(k.wants) > 0 {
+		err = k.keep(ctx)
+	}
+	w.afterwards(c, k, err == nil)
+	return errors.Join(err, w.remember(ctx, k.branch, k.memory))
+}
+
+// remember remembers what is known of a branch.
+func (w *work) remember(ctx context.Context, branch string, m memory) error {
+	before := w.remembered[branch]
+	if w.remembered[branch] = m; before.equal(m) || w.act.State == nil {
+		return nil
+	}
+	return updateDocument(context.WithoutCancel(ctx), w.act.State, componentsKey, func(of map[string]memory) {
+		if of[branch] = m; m.equal(memory{}) {
+			delete(of, branch)
+		}
+	})
+}
+
+// afterwards notes what a loop did about the windows of a component.
+func (w *work) afterwards(c *component, k *keeper, through bool) {
+	k.memory.begins(w.settings, c)
+	if w.windowOpen(c) {
+		k.memory.used(w.now, through)
+	}
+}
+
+// windowOpen reports whether a window of a component is open that must be noted as used.
+func (w *work) windowOpen(c *component) bool {
+	for _, s := range c.subscribers {
+		if !s.hasWindow() {
+			continue
+		}
+		at, err := schedule.Parse(s.q.Schedule)
+		if err != nil {
+			continue
+		}
+		if open, _ := at.Window(w.now, s.q.Last, s.q.MaxGap); open {
+			return true
+		}
+	}
+	return false
+}
+
+// waitForPeople is how many times the patience a merge request is left alone that waits for people
+// alone, since its checks passed: a push could take back approvals.
+const waitForPeople = 24
+
+// wants returns what a merge request is to promote. An open one keeps its content for some time,
+// though something newer may be promoted, since a push starts all checks anew; and it outlives the
+// window in which it was opened. What is not known stays as it is; unsure tells that something is
+// not known, so nothing may be closed.
+func (w *work) wants(c *component, open *services.MergeRequest, m memory) (out []entry, unsure bool) {
+	var shown []entry
+	if open != nil {
+		if b, ok := readBlock(open.Description); ok {
+			shown = b.Entries
+		}
+	}
+	var fresh, kept []entry
+	for _, s := range c.subscribers {
+		want := s.entry(w.settings, s.d)
+		is, isShown := find(shown, want)
+		began, _ := find(m.Begun, want)
+		still, goesOn, err := s.goesOn(w.settings, began)
+		if s.isUnknown() || err != nil {
+			unsure = true
+			if isShown {
+				kept, fresh = append(kept, is.with(want)), append(fresh, is.with(want))
+			}
+			continue
+		}
+		switch {
+		case s.differs(s.d):
+			fresh = append(fresh, want)
+		case goesOn:
+			fresh = append(fresh, still)
+		}
+		if !isShown {
+			continue
+		}
+		if d, may := promotion.Still(s.q, is.Ref); may {
+			kept = append(kept, s.entry(w.settings, d))
+			if !s.differs(s.d) && !goesOn {
+				fresh = append(fresh, s.entry(w.settings, d))
+			}
+		}
+	}
+	if open == nil || len(kept) == 0 || len(kept) < len(shown) || open.Checks == services.ChecksFailed ||
+		w.hasHotfix(c, kept) {
+		return fresh, unsure
+	}
+	since := m.At
+	if since.IsZero() {
+		since = open.Opened
+	}
+	patience := w.settings.Patience
+	if open.Checks == services.ChecksPassed {
+		patience *= waitForPeople
+	}
+	if w.now.Sub(since) < patience {
+		return kept, unsure
+	}
+	return fresh, unsure
+}
+
+// with returns an entry of a description with what only the data say.
+func (e entry) with(data entry) entry {
+	e.key, e.was, e.label = data.key, data.was, data.label
+	return e
+}
+
+// hasHotfix reports whether a subscriber is to get a hotfix that is not among what is kept.
+func (w *work) hasHotfix(c *component, kept []entry) bool {
+	for _, s := range c.subscribers {
+		if s.differs(s.d) && slices.Contains(s.q.Hotfix, s.d.Ref) &&
+			!slices.ContainsFunc(kept, func(e entry) bool { return e.key == s.key && e.Ref == s.d.Ref }) {
+			return true
+		}
+	}
+	return false
+}
+
+// deeds tells what was written for a component.
+func (w *work) deeds(c *component, k *keeper, err error) {
+	for _, action := range k.did {
+		w.say(c.branch + ": " + action)
+		if w.act.Did != nil {
+			w.act.Did(integration.Deed{Key: c.branch, Action: action, Status: string(reconcile.StatusDone)})
+		}
+	}
+	if k.merged > 0 {
+		w.say(fmt.Sprintf("%s: merged %s after it was opened", c.branch, k.merged.Round(1e9)))
+		w.env.Stand(integration.Standing{Key: c.branch, State: stateMerged, Took: k.merged})
+	}
+	if err != nil && w.act.Did != nil {
+		w.act.Did(integration.Deed{Key: c.branch, Action: "promote", Status: string(reconcile.StatusFailed),
+			Error: err.Error()})
+	}
 }
