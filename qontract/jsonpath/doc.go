@@ -24,8 +24,11 @@
 //     object in a list that a slice made (a[*] of an object), and loses the first member. A filter of any other
 //     object is an error, because jsonpath_ng answers and writes into the document, so that the next path finds
 //     other values.
+//   - [ParseSelector] reads a path without the extensions of jsonpath_ng where that works, and [Path.Places] says where
+//     each value stands, takes null for a value also in objects, and writes [-1] as the position from the front. What
+//     is not in the document (`len`, `sub(/PATTERN/, TEXT)`) has a sign in the place of a place.
 //   - Nothing is above the document, and nothing is found in that.
-//   - Arithmetic, sorting and functions such as `split(…)` are a mistake, and so are @name for @.name and a
+//   - Arithmetic, sorting and functions other than `sub(…)` are a mistake, and so are @name for @.name and a
 //     regular expression of =~ that Go cannot read. A pattern with classes such as \w is an error for a text that
 //     is not ASCII, because both languages differ there.
 //   - A name that begins with true or false needs quotes.

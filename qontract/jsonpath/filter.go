@@ -101,7 +101,7 @@ func (p *parser) compared(path node) ([]condition, error) {
 func (f filter) find(s *search, d *datum) ([]*datum, error) {
 	d = d.wrapped()
 	if object, isObject := d.value.(map[string]any); isObject {
-		if err := d.spread(members(object)); err != nil {
+		if err := d.spread(s.members(object)); err != nil {
 			return nil, err
 		}
 	}
@@ -140,11 +140,11 @@ func (d *datum) spread(all []any) error {
 	return nil
 }
 
-// members returns the members of an object that are not null, by their names.
-func members(object map[string]any) []any {
+// members returns the members of an object that count as there, by their names.
+func (s *search) members(object map[string]any) []any {
 	out := []any{}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if v := object[name]; v != nil {
+		if v := object[name]; s.has(v, true) {
 			out = append(out, v)
 		}
 	}

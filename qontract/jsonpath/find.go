@@ -16,8 +16,7 @@ const maxVisits = 2_000_000
 // Find returns the values of a document that a path chooses. The document is JSON decoded with
 // numbers as [json.Number]; it is not changed.
 func (p *Path) Find(document any) ([]any, error) {
-	s := &search{left: maxVisits}
-	found, err := p.root.find(s, &datum{value: document, isBare: true})
+	found, err := p.root.find(&search{left: maxVisits}, &datum{value: document, isBare: true})
 	if err != nil {
 		return nil, err
 	}
@@ -39,22 +38,30 @@ var errNothing = errors.New("`parent` of the document does not exist")
 type datum struct {
 	value     any
 	above     *datum
-	at        any  // its position or its name in the value above
-	isBare    bool // a value alone: every part of a path that looks at it makes a datum of its own
-	isNothing bool // what is above the document: nothing is found in it
-	isMade    bool // a list that is not in the document
+	at        any    // its position or its name in the value above
+	isBare    bool   // a value alone: every part of a path that looks at it makes a datum of its own
+	isNothing bool   // what is above the document: nothing is found in it
+	isMade    bool   // a list that is not in the document
+	isForeign bool   // a value that is not in the document, such as a size
+	sign      string // stands for the place of what is below nothing; "" for `this`
 }
 
 // wrapped returns the datum itself, or one of its own for a bare value.
 func (d *datum) wrapped() *datum {
 	if d.isBare || d.isNothing {
-		return &datum{value: d.value}
+		return &datum{value: d.value, isForeign: d.isForeign}
 	}
 	return d
 }
 
 // A search counts the values that it may still look at.
-type search struct{ left int }
+type search struct {
+	left  int
+	nulls bool // members that are null are there
+}
+
+// has reports whether a member counts as there.
+func (s *search) has(v any, isMember bool) bool { return isMember && (v != nil || s.nulls) }
 
 // visit counts values.
 func (s *search) visit(n int) error {
@@ -92,7 +99,7 @@ func (document) find(_ *search, d *datum) ([]*datum, error) {
 	for d.above != nil {
 		d = d.above
 	}
-	return []*datum{{value: d.value, isMade: d.isMade}}, nil
+	return []*datum{{value: d.value, isMade: d.isMade, isForeign: d.isForeign, sign: "$"}}, nil
 }
 
 func (itself) find(_ *search, d *datum) ([]*datum, error) { return []*datum{d.wrapped()}, nil }
@@ -111,7 +118,7 @@ func (length) find(s *search, d *datum) ([]*datum, error) {
 		n = len(v)
 	case map[string]any:
 		for _, member := range v {
-			if member != nil {
+			if s.has(member, true) {
 				n++
 			}
 		}
@@ -120,7 +127,7 @@ func (length) find(s *search, d *datum) ([]*datum, error) {
 	default:
 		return nil, nil
 	}
-	return []*datum{{value: json.Number(strconv.Itoa(n))}}, s.visit(n)
+	return []*datum{{value: json.Number(strconv.Itoa(n)), isForeign: true, sign: "`len`"}}, s.visit(n)
 }
 
 func (f fields) find(s *search, d *datum) ([]*datum, error) {
@@ -135,7 +142,7 @@ func (f fields) find(s *search, d *datum) ([]*datum, error) {
 	}
 	var out []*datum
 	for _, name := range names {
-		if v := object[name]; v != nil {
+		if v, isMember := object[name]; s.has(v, isMember) {
 			out = append(out, &datum{value: v, above: d, at: name})
 		}
 	}
@@ -188,7 +195,7 @@ func (l slice) find(s *search, d *datum) ([]*datum, error) {
 		return nil, s.visit(0)
 	case !isList: // as if it were a list of one
 		list = []any{d.value}
-		of = &datum{value: list, above: d.above, isMade: true}
+		of = &datum{value: list, above: d.above, at: d.at, isMade: true, isForeign: d.isForeign, sign: d.sign}
 	}
 	start, end, step := l.bounds(len(list))
 	var out []*datum

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // The bounds of a path.
@@ -16,15 +17,30 @@ const (
 type Path struct{ root node }
 
 // Parse reads a path. The error says what of it cannot be read.
-func Parse(text string) (*Path, error) {
+func Parse(text string) (*Path, error) { return parse(text, false) }
+
+// ParseSelector reads a path as those read it who try jsonpath_ng without its extensions first, such as change types
+// of qontract-reconcile: without a filter, true and false begin names, and so does @. The error says what of it
+// cannot be read.
+func ParseSelector(text string) (*Path, error) {
+	if !strings.Contains(text, "?") {
+		if p, err := parse(text, true); err == nil {
+			return p, nil
+		}
+	}
+	return Parse(text)
+}
+
+// parse reads a path, with or without the extensions of jsonpath_ng.
+func parse(text string, isPlain bool) (*Path, error) {
 	if len(text) > maxLength {
 		return nil, fmt.Errorf("it is longer than %d bytes", maxLength)
 	}
-	tokens, err := scan(text)
+	tokens, err := scan(text, isPlain)
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{tokens: tokens}
+	p := &parser{tokens: tokens, isPlain: isPlain}
 	n, err := p.path(0)
 	if err == nil && p.next().kind != endToken {
 		err = p.unexpected()
@@ -37,8 +53,9 @@ func Parse(text string) (*Path, error) {
 
 // A parser reads tokens from the front.
 type parser struct {
-	tokens []token
-	depth  int
+	tokens  []token
+	depth   int
+	isPlain bool // without extensions
 }
 
 func (p *parser) next() token { return p.tokens[0] }
@@ -170,9 +187,14 @@ func (p *parser) first() (node, error) {
 		case "parent":
 			p.take(commandToken)
 			return parent{}, nil
-		case "len":
+		}
+		switch {
+		case p.isPlain:
+		case t.text == "len":
 			p.take(commandToken)
 			return length{}, nil
+		case strings.HasPrefix(t.text, "sub("):
+			return p.substitution(t)
 		}
 	}
 	return nil, p.unexpected()

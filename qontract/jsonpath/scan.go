@@ -29,8 +29,8 @@ var operators = []string{"=~", "==", "<=", ">=", "!=", "=", "<", ">"}
 // signs are the signs of paths; those that are only refused are among them.
 var signs = []string{"..", "$", "@", ".", "[", "]", "(", ")", ",", ":", "|", "&", "?", "*", "+", "-", "/", "\\", "~", "!"}
 
-// scan splits a path into tokens.
-func scan(text string) ([]token, error) {
+// scan splits a path into tokens. Without the extensions of jsonpath_ng nothing compares, and there are no truth values.
+func scan(text string, isPlain bool) ([]token, error) {
 	var out []token
 	for at := 0; at < len(text); {
 		c := text[at]
@@ -44,9 +44,9 @@ func scan(text string) ([]token, error) {
 		case c == '\'' || c == '"' || c == '`':
 			t, n, err = scanQuoted(text[at:])
 		case isDigit(c) || c == '-' && at+1 < len(text) && isDigit(text[at+1]):
-			t, n = scanNumber(text[at:])
-		case isLetter(c):
-			t, n = scanWord(text[at:])
+			t, n = scanNumber(text[at:], isPlain)
+		case isLetter(c) || isPlain && c == '@':
+			t, n = scanWord(text[at:], isPlain)
 		default:
 			t, n = scanSign(text[at:])
 		}
@@ -87,7 +87,7 @@ func scanQuoted(text string) (token, int, error) {
 }
 
 // scanNumber reads a number.
-func scanNumber(text string) (token, int) {
+func scanNumber(text string, isPlain bool) (token, int) {
 	digits := func(i int) int {
 		for i < len(text) && isDigit(text[i]) {
 			i++
@@ -95,7 +95,7 @@ func scanNumber(text string) (token, int) {
 		return i
 	}
 	n, kind := digits(1), numberToken
-	if n+1 < len(text) && text[n] == '.' && isDigit(text[n+1]) {
+	if !isPlain && n+1 < len(text) && text[n] == '.' && isDigit(text[n+1]) {
 		n, kind = digits(n+1), decimalToken
 	}
 	return token{kind: kind, text: text[:n]}, n
@@ -103,9 +103,9 @@ func scanNumber(text string) (token, int) {
 
 // scanWord reads a name without quotes. One that begins with true or false is a truth value and what is left, as for
 // jsonpath_ng.
-func scanWord(text string) (token, int) {
+func scanWord(text string, isPlain bool) (token, int) {
 	for _, word := range []string{"true", "false"} {
-		if strings.HasPrefix(text, word) {
+		if !isPlain && strings.HasPrefix(text, word) {
 			return token{kind: truthToken, text: word}, len(word)
 		}
 	}
