@@ -156,11 +156,11 @@ func Areas(t testing.TB) map[string]bool {
 // gets here once the cases of its areas run. The areas that nobody built yet stand in the ledger of
 // internal/conformance, see [Waiting].
 var next = map[string][]string{
-	"generic": {"admission", "delete_gate", "equal", "error_class", "import", "lro", "offline_check", "ownership",
-		"secret_name", "three_way"},
-	"manager":   nil,
-	"saas":      nil,
-	"selection": nil,
+	"change-owners": {"owners_diff", "owners_jsonpath"},
+	"generic":       {"admission", "delete_gate", "equal", "error_class", "import", "lro", "offline_check", "ownership", "secret_name", "three_way"},
+	"manager":       nil,
+	"saas":          nil,
+	"selection":     nil,
 }
 
 // Waiting returns the areas of newer cases that no driver reads.
