@@ -1,0 +1,77 @@
+package content
+
+import (
+	"github.com/app-sre/prcheck/owners/difference"
+)
+
+// A Kind says whether a file is a datafile or a resource.
+type Kind string
+
+// The kinds of files, as change types name them.
+const (
+	Datafile Kind = "datafile"
+	Resource Kind = "resourcefile"
+)
+
+// A Ref names a file.
+type Ref struct {
+	Kind   Kind
+	Path   string
+	Schema string // "" if it has none
+}
+
+// A Change is a file that a change touches.
+type Change struct {
+	Ref
+	Old, New    any // the content without what the bundler adds; nil on a side that does not have the file
+	Referring   []Ref
+	Differences []difference.Difference
+	MovedFrom   string // the path of the file that went away with the same content
+	MovedTo     string
+}
+
+// A World knows the content of files on both sides.
+type World interface {
+	// Sides returns the content of a file in base and in head, nil where it is not.
+	Sides(Ref) (base, head any)
+}
+
+// Compare fills in the differences of a change. isTextChanged says that the texts differ.
+func (c *Change) Compare(isTextChanged bool) {
+	c.Differences = difference.Of(c.Old, c.New)
+	if len(c.Differences) == 0 && isTextChanged {
+		c.Differences = []difference.Difference{{Kind: difference.Text}}
+	}
+}
+
+// IsText reports whether a change touches no content.
+func (c *Change) IsText() bool {
+	return len(c.Differences) == 1 && c.Differences[0].Kind == difference.Text
+}
+
+// Moves links the changes that are a move: one file went away and one came, with the same sum. sums are those of the
+// changes, "" for a change that is neither.
+func Moves(changes []*Change, sums []string) {
+	type ends struct{ gone, come []*Change }
+	bySum := map[string]*ends{}
+	for i, c := range changes {
+		if sums[i] == "" || (c.Old == nil) == (c.New == nil) {
+			continue
+		}
+		e := bySum[sums[i]]
+		if e == nil {
+			e = &ends{}
+			bySum[sums[i]] = e
+		}
+		if c.New == nil {
+			e.gone = append(e.gone, c)
+		} else {
+			e.come = append(e.come, c)
+		}
+	}
+	for _, e := range bySum {
+		if len(e.gone) == 1 && len(e.come) == 1 && e.gone[0].Kind == e.come[0].Kind {
+			e.gone[0].MovedTo, e.come[0].MovedFrom = e.come[0].Path, e.gone[0].Path
+		}
+	}
+}
