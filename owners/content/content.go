@@ -23,7 +23,9 @@ type Ref struct {
 // A Change is a file that a change touches.
 type Change struct {
 	Ref
-	Old, New    any // the content without what the bundler adds; nil on a side that does not have the file
+	Old, New    any    // the content without what the bundler adds; nil on a side that does not have the file
+	OldSum      string // of the text; "" on a side that does not have the file
+	NewSum      string
 	Referring   []Ref
 	Differences []difference.Difference
 	MovedFrom   string // the path of the file that went away with the same content

@@ -130,8 +130,9 @@ type list struct {
 func (l *list) add(kind Kind, old, new *bundle.File) {
 	f := present(old, new)
 	c := &Change{Ref: Ref{kind, string(f.Path), string(schemaOf(old, new))}, Old: ofFile(old, kind), New: ofFile(new, kind)}
+	c.OldSum, c.NewSum = sum(old, kind), sum(new, kind)
 	c.Referring = referring(old, new, kind)
-	c.Compare(sum(old, kind) != sum(new, kind))
+	c.Compare(c.OldSum != c.NewSum)
 	if len(c.Differences) == 0 {
 		return // only what the bundler adds differs
 	}

@@ -147,7 +147,7 @@ func nameOf(f *coverage.File, p *coverage.Place) string {
 
 // shown returns a place as the cases write it; words are shown if the case has them.
 func shown(p *decision.Place, want casePlace) casePlace {
-	out := casePlace{Type: p.Kind.String(), Covered: p.Place.IsCovered()}
+	out := casePlace{Type: p.Kind.String(), Covered: p.IsCovered()}
 	if p.Kind == difference.Text {
 		out.Type = "changed"
 	}
