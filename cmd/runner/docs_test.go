@@ -47,6 +47,7 @@ var documents = []document{
 	{name: "docs/reconcile.md"}, {name: "docs/natives.md"},
 	{name: "docs/api.md", prepare: "cp -r prcheck/examples/specs specs\n", whole: true},
 	{name: "docs/selftest.md", prepare: office + bundles, whole: true},
+	{name: "docs/owners.md", prepare: "cp prcheck/examples/owners/base.json .\n", whole: true},
 	{name: "docs/manager.md", prepare: strings.ReplaceAll(office, "office", "integrations")},
 	{name: "docs/saas.md", prepare: strings.ReplaceAll(office, "office", "saas")},
 	{name: "docs/generic.md",

@@ -138,3 +138,9 @@ func (f *File) split(kind difference.Kind, all []rules.Allowed, by func(selector
 	}
 	return nil
 }
+
+// IsAllowedBy reports whether a context would cover a place as a whole.
+func (f *File) IsAllowedBy(c *rules.Context, p *Place) bool {
+	one := &File{Change: f.Change, Roots: []*Place{{Difference: p.Difference}}}
+	return one.cover(c) == nil && len(one.Roots[0].Covers) > 0
+}

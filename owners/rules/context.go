@@ -137,3 +137,20 @@ func (r *Rules) implicit(t *Type, all []resolved, f fileChange, isInHead func(st
 	}
 	return out, nil
 }
+
+// Unbound returns the contexts that a changed file would have if somebody were bound to them: types with the files that
+// lead to owners, without people.
+func (r *Rules) Unbound(c *content.Change, w content.World) ([]*Context, error) {
+	var out []*Context
+	f := &finder{rules: r, world: w, left: maxSteps}
+	for _, t := range r.Types {
+		all, err := f.resolve(t, fileChange{c.Ref, c.Old, c.New, c.Referring}, map[step]bool{})
+		if err != nil {
+			return nil, err
+		}
+		for _, of := range all {
+			out = append(out, &Context{Type: t, Origin: of.origin, File: of.file, Owned: of.owned})
+		}
+	}
+	return out, nil
+}

@@ -37,9 +37,8 @@ Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 		planCommand(env, natives), explainCommand(env, natives), verifyCommand(env, natives), diffCommand(env),
 		queryCommand(env),
 		bundleCommand(env), validateCommand(env), checkCommand(env), serveCommand(env),
-		recordCommand(env, natives), suggestCommand(env), insightsCommand(env), confirmCommand(env),
-		rememberCommand(env, natives), keygenCommand(env), pipelineCommand(env),
-		schemaCommand(env), doctorCommand(env, natives), selftestCommand(env, natives),
+		recordCommand(env, natives), suggestCommand(env), insightsCommand(env), confirmCommand(env), rememberCommand(env, natives), keygenCommand(env), pipelineCommand(env),
+		schemaCommand(env), doctorCommand(env, natives), selftestCommand(env, natives), ownersCommand(env),
 		moved.Command(env, moved.Spelling{Program: "planner", Was: "api", Is: "api"}),
 	)
 	return cli.Execute(ctx, env, root)

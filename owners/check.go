@@ -1,0 +1,161 @@
+package owners
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/owners/content"
+	"github.com/app-sre/prcheck/owners/coverage"
+	"github.com/app-sre/prcheck/owners/difference"
+	"github.com/app-sre/prcheck/owners/people"
+	"github.com/app-sre/prcheck/owners/rules"
+	"github.com/app-sre/prcheck/qontract/bundle"
+)
+
+// An Input is a change, and whose it is.
+type Input struct {
+	Base, Head   *bundle.Bundle
+	Today        string // as 2006-01-02; roles that ended do not count
+	Author       string // "" if nobody knows
+	IgnoreAuthor bool   // the author's own word approves nothing
+}
+
+// A RulesError is about rules of base that cannot be used.
+type RulesError struct{ Faults []rules.Fault }
+
+// Error names the first faults.
+func (e *RulesError) Error() string {
+	const shown = 5
+	var texts []string
+	for _, f := range e.Faults[:min(shown, len(e.Faults))] {
+		texts = append(texts, f.Error())
+	}
+	if more := len(e.Faults) - shown; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return "the rules of base cannot be used: " + strings.Join(texts, "; ")
+}
+
+// Check says who must approve a change. Its error is a [RulesError].
+func Check(in Input) (*Report, error) {
+	r, faults := rules.Compile(rules.Read(in.Base, in.Today))
+	if len(faults) > 0 {
+		return nil, &RulesError{faults}
+	}
+	out := &Report{Version: 1, Places: []Place{}}
+	_, headFaults := rules.Compile(rules.Read(in.Head, in.Today))
+	for _, f := range headFaults {
+		out.Findings = append(out.Findings, Finding{"head", f.File, f.Pointer, f.Text})
+	}
+	world := content.Bundles{Base: in.Base, Head: in.Head}
+	for _, c := range world.Changes() {
+		f := coverage.Of(r, c, world, rules.HasPerson(in.Head))
+		if f.Err != nil {
+			out.Findings = append(out.Findings, Finding{"base", f.Path, "", f.Err.Error()})
+		}
+		for _, p := range f.Places() {
+			out.Places = append(out.Places, describe(r, f, p, world))
+		}
+	}
+	out.Ask = ask(out.Places, in)
+	return out, nil
+}
+
+// describe returns a place with the chain to each owner.
+func describe(r *rules.Rules, f *coverage.File, p *coverage.Place, w content.World) Place {
+	out := Place{File: f.Path, Kind: string(f.Kind), Schema: f.Schema, Place: p.Place().String(), Change: p.Kind.String(),
+		Moved: cmp.Or(f.MovedFrom, f.MovedTo), Owners: []Owner{}, IsInParts: p.IsInParts()}
+	if from := p.Base.String(); p.Kind == difference.Changed && from != out.Place {
+		out.From = from
+	}
+	for _, c := range p.Covers {
+		out.Owners = append(out.Owners, owner(c))
+	}
+	slices.SortFunc(out.Owners, func(a, b Owner) int {
+		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Bound, b.Bound), cmp.Compare(a.Type, b.Type), cmp.Compare(a.File, b.File))
+	})
+	switch {
+	case f.Err != nil:
+		out.Status, out.Why = Unknown, f.Err.Error()
+	case len(out.People()) > 0:
+		out.Status = Owned
+	case hasSources(p):
+		out.Status, out.Why = Unknown, "only members whom another system knows may approve it"
+	default:
+		out.Status, out.Why = Nobody, missing(r, f, p, w)
+	}
+	return out
+}
+
+// hasSources reports whether a role with members that another system knows covers a place.
+func hasSources(p *coverage.Place) bool {
+	return slices.ContainsFunc(p.Covers, func(c coverage.Cover) bool {
+		return !c.Context.IsDisabled() && c.Context.Role != nil && len(c.Context.Unknown) > 0
+	})
+}
+
+func owner(c coverage.Cover) Owner {
+	of := c.Context
+	out := Owner{Role: of.Name(), People: []string{}, Unknown: of.Unknown, Type: of.Type.Name, Bound: of.Origin.Name, File: of.File.Path,
+		BoundFile: of.Owned.Path, Base: c.Base, Head: c.Head, IsDisabled: of.IsDisabled(), IsRestrictive: of.Type.Restrictive}
+	if of.Role != nil {
+		out.RoleFile, out.Reach = of.Role.File, of.Role.Reach
+	}
+	for _, p := range of.People {
+		out.People = append(out.People, p.Name)
+	}
+	return out
+}
+
+// missing says of a place that nobody may approve what is missing.
+func missing(r *rules.Rules, f *coverage.File, p *coverage.Place, w content.World) string {
+	if f.IsText() && len(f.Contexts) == 0 {
+		return "no role binds a change type to the file"
+	}
+	if len(p.Covers) > 0 {
+		c := p.Covers[0].Context
+		if c.IsDisabled() {
+			return fmt.Sprintf("the change type %q is disabled", c.Type.Name)
+		}
+		return "base does not know its owner " + strings.Join(c.Unknown, ", ")
+	}
+	if len(p.Parts) > 0 {
+		return "somebody may approve parts of it, and nobody the rest"
+	}
+	near, err := r.Unbound(f.Change, w)
+	if err != nil {
+		return "no change type allows it"
+	}
+	for _, c := range near {
+		if !c.IsDisabled() && f.IsAllowedBy(c, p) {
+			return fmt.Sprintf("the change type %q would allow it, and no role binds %q to %s", c.Type.Name, c.Origin.Name, c.Owned.Path)
+		}
+	}
+	if len(f.Contexts) == 0 {
+		return "no role binds a change type to the file, and no change type allows it"
+	}
+	return "no change type of its owners allows it"
+}
+
+// ask finds whom to ask.
+func ask(places []Place, in Input) Ask {
+	q := people.Question{Needs: map[string][]string{}, Author: in.Author, AuthorCounts: !in.IgnoreAuthor}
+	var unknown []string
+	for _, p := range places {
+		switch {
+		case p.Status == Unknown:
+			unknown = append(unknown, p.Name())
+		default:
+			q.Needs[p.Name()] = p.People()
+		}
+	}
+	found := people.Find(q)
+	return Ask{Sets: append([][]string{}, found.Sets...), Size: found.Size, AtLeast: found.AtLeast, Nobody: found.Nobody, Unknown: unknown}
+}
+
+func unique(all []string) []string {
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,99 @@
+package planner
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/owners"
+	"github.com/app-sre/prcheck/source"
+)
+
+func ownersCommand(env cli.Env) *cobra.Command {
+	var base, head, explain string
+	var in owners.Input
+	var require bool
+	form := cli.OneOf("text", "markdown", "json")
+	cmd := &cobra.Command{
+		Use:   "owners --base REF --head REF [--explain \"FILE PLACE\"] [--require]",
+		Short: "Say who must approve a change, before anybody is asked",
+		Long: `owners compares two bundles and says for each difference of content who may
+approve it: the people whom the change types and roles of base name for exactly
+that place. It names the fewest people who can approve everything, and what is
+missing where nobody may. It needs no network and no merge request.
+
+Exit codes: 1 with --require if nobody may approve a place, and if rules of head
+cannot be used; 2 if the rules of base cannot be used; 3 if it could not be found
+out who may approve a place.`,
+		Example: `  planner owners --base base.json --head head.json
+  planner owners --base git:main --head dir:. --author ana --require
+  planner owners --base base.json --head head.json --explain "/apps/shop.yml name"`,
+		Args: cli.Takes(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var err error
+			if in.Base, in.Head, err = source.In(env).Pair(cmd.Context(), base, head); err != nil {
+				return err
+			}
+			in.Today = time.Now().UTC().Format(time.DateOnly)
+			r, err := owners.Check(in)
+			if wrong := (*owners.RulesError)(nil); errors.As(err, &wrong) {
+				return cli.Invalid(err)
+			}
+			if err != nil {
+				return err
+			}
+			if explain != "" {
+				return explainOwners(env.Stdout, r, explain)
+			}
+			if err := writeOwners(env.Stdout, form.String(), r); err != nil {
+				return fmt.Errorf("writing who must approve: %w", err)
+			}
+			return verdict(r, require)
+		},
+	}
+	cmd.Flags().StringVar(&base, "base", "", "bundle before the change: "+references+" (required)")
+	cmd.Flags().StringVar(&head, "head", "", "bundle with the change, likewise (required)")
+	cmd.Flags().Var(&form, "format", "how to write it: text, markdown or json")
+	cmd.Flags().StringVar(&in.Author, "author", "", "who makes the change, and is asked last")
+	cmd.Flags().BoolVar(&in.IgnoreAuthor, "ignore-author", false, "the author's own word approves nothing")
+	cmd.Flags().BoolVar(&require, "require", false, "end with 1 if nobody may approve a place")
+	cmd.Flags().StringVar(&explain, "explain", "", "say why who may approve this place, such as \"/apps/shop.yml name\"")
+	return cmd
+}
+
+func writeOwners(w io.Writer, form string, r *owners.Report) error {
+	switch form {
+	case "json":
+		return owners.WriteJSON(w, r)
+	case "markdown":
+		return owners.WriteMarkdown(w, r)
+	}
+	return owners.WriteText(w, r)
+}
+
+func explainOwners(w io.Writer, r *owners.Report, name string) error {
+	ok, err := owners.WriteExplanation(w, r, name)
+	if err == nil && !ok {
+		return cli.Usage(fmt.Errorf("nothing differs at %q: --explain takes a file and a place, as the table has them", name))
+	}
+	return err
+}
+
+// verdict returns the error by which the command ends.
+func verdict(r *owners.Report, require bool) error {
+	for _, p := range r.Places {
+		if p.Status == owners.Unknown {
+			return fmt.Errorf("%s: it could not be found out who may approve it: %s", p.Name(), p.Why)
+		}
+	}
+	isHeadBroken := slices.ContainsFunc(r.Findings, func(f owners.Finding) bool { return f.Side == "head" })
+	if isHeadBroken || require && len(r.Ask.Nobody) > 0 {
+		return cli.ErrFailed
+	}
+	return nil
+}
