@@ -144,12 +144,11 @@ func ask(places []Place, in Input) Ask {
 	q := people.Question{Needs: map[string][]string{}, Author: in.Author, AuthorCounts: !in.IgnoreAuthor}
 	var unknown []string
 	for _, p := range places {
-		switch {
-		case p.Status == Unknown:
+		if p.Status == Unknown {
 			unknown = append(unknown, p.Name())
-		default:
-			q.Needs[p.Name()] = p.People()
+			continue
 		}
+		q.Needs[p.Name()] = p.People()
 	}
 	found := people.Find(q)
 	return Ask{Sets: append([][]string{}, found.Sets...), Size: found.Size, AtLeast: found.AtLeast, Nobody: found.Nobody, Unknown: unknown}
