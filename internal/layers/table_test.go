@@ -107,7 +107,8 @@ var programs = []string{"bench", "examples", "conformance", "laws"}
 // shownTo lists, for some folders with programs, what else they may import. The laws make the
 // data that a program asks for by hand, and are else as strange to us as users are.
 var shownTo = map[string][]string{
-	"laws/*": {"qontract/bundle", "qontract/bundler", "qontract/server"},
+	"laws/*":      {"qontract/bundle", "qontract/bundler", "qontract/server"},
+	"laws/owners": {"qontract/bundle", "qontract/jsonpath", "owners", "owners/approvals", "owners/content", "owners/coverage", "owners/decision", "owners/difference", "owners/rules"},
 	// This law runs the product in its own process, with services in memory.
 	"laws/secrets": {"qontract/bundle", "qontract/bundler", "change", "ci", "ci/note", "integration",
 		"integration/services", "settings", "natives/saas/deploy", "natives/saas/pipelines",
@@ -167,30 +168,21 @@ var owners = map[string][]string{
 	"github.com/hashicorp/vault/api":           {"natives/systems"},
 	"github.com/mattn/go-runewidth":            {"runner/progress"},
 	"github.com/prometheus":                    {"qontract/server/metrics"},
-	"github.com/spf13/cobra": {"programs/moved", "programs/planner", "programs/reconciler",
-		"programs/runner", "internal/cli"},
-	"github.com/spf13/pflag": {"programs/moved", "programs/planner", "programs/reconciler",
-		"programs/runner", "internal/cli"},
-	"github.com/vbauerster/mpb/v8": {"runner/progress"},
-	"github.com/robfig/cron/v3":    {"natives/manifests"},
-	"k8s.io": {"natives/kube", "natives/kube/writer", "runner/submit/jobs",
-		"natives/manifests", "doubles/kubetest"},
-	"sigs.k8s.io/structured-merge-diff/v6": {"natives/kube", "natives/manifests", "doubles/kubetest"},
-	"github.com/wI2L/jsondiff":             {"qontract/bundle"},
-	"github.com/cespare/xxhash/v2":         {"qontract/bundle"},
-	"github.com/xanzy/go-gitlab":           {"ci"},
-	"github.com/yuin/goldmark":             {"internal/markdown", "ci/note"}, // in tests
-	"go.yaml.in/yaml/v3": {"qontract/bundler", "integration", "settings", "natives/template",
-		"natives/generic/importer", "natives/saas/edit", "natives/saas/jobs", "ci/pipeline", "natives/openapi",
-		"qontract/validator"},
-	"golang.org/x/sync": {"qontract/bundler", "runner/archive", "qontract/live", "world", "wrapper",
-		"bench"},
-	"golang.org/x/sys":                {"internal/reads", "world"},
-	"github.com/rogpeppe/go-internal": {"qontract/bundle", "internal/script"},
-	// git has one owner, beside the test server that has repositories: nobody else starts it
-	"os/exec": {"internal/git", "internal/reads", "internal/rlimit", "natives/systems/helm", "wrapper", "runner/guard",
-		"doubles/kubetest", "internal/script", "doubles/gitlabtest", "internal/shared", "bench", "laws/worlds",
-		"laws/secrets", "laws/mutants"},
+	"github.com/spf13/cobra":                   {"programs/moved", "programs/planner", "programs/reconciler", "programs/runner", "internal/cli"},
+	"github.com/spf13/pflag":                   {"programs/moved", "programs/planner", "programs/reconciler", "programs/runner", "internal/cli"},
+	"github.com/vbauerster/mpb/v8":             {"runner/progress"},
+	"github.com/robfig/cron/v3":                {"natives/manifests"},
+	"k8s.io":                                   {"natives/kube", "natives/kube/writer", "runner/submit/jobs", "natives/manifests", "doubles/kubetest"},
+	"sigs.k8s.io/structured-merge-diff/v6":     {"natives/kube", "natives/manifests", "doubles/kubetest"},
+	"github.com/wI2L/jsondiff":                 {"qontract/bundle"},
+	"github.com/cespare/xxhash/v2":             {"qontract/bundle"},
+	"github.com/xanzy/go-gitlab":               {"ci"},
+	"github.com/yuin/goldmark":                 {"internal/markdown", "ci/note"}, // in tests
+	"go.yaml.in/yaml/v3":                       {"qontract/bundler", "integration", "settings", "natives/template", "natives/generic/importer", "natives/saas/edit", "natives/saas/jobs", "ci/pipeline", "natives/openapi", "qontract/validator"},
+	"golang.org/x/sync":                        {"qontract/bundler", "runner/archive", "qontract/live", "world", "wrapper", "bench"},
+	"golang.org/x/sys":                         {"internal/reads", "world"},
+	"github.com/rogpeppe/go-internal":          {"qontract/bundle", "internal/script"},
+	"os/exec":                                  {"internal/git", "internal/reads", "internal/rlimit", "natives/systems/helm", "wrapper", "runner/guard", "doubles/kubetest", "internal/script", "doubles/gitlabtest", "internal/shared", "bench", "laws/worlds", "laws/secrets", "laws/mutants", "laws/owners"}, // git has one owner, beside the test server that has repositories: nobody else starts it
 }
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.

@@ -35,6 +35,12 @@ func match(old, new []any) []int {
 		}
 		return Canonical(item)
 	})
+	m.byKey(func(item any) string {
+		if Identity(item) != "" {
+			return ""
+		}
+		return loose(item)
+	})
 	m.bySimilarity()
 	m.byPosition()
 	return m.to
@@ -91,13 +97,14 @@ func (m *matching) bySimilarity() {
 	type candidate struct{ i, j, equal int }
 	olds, news := m.alone()
 	isMany := len(olds)*len(news) > maxPairs
+	was, is := members(m.old, olds), members(m.new, news)
 	var all []candidate
-	for _, i := range olds {
-		for _, j := range news {
+	for a, i := range olds {
+		for b, j := range news {
 			if isMany && i != j {
 				continue
 			}
-			if n := equalKeys(m.old[i].(map[string]any), m.new[j].(map[string]any)); n > 0 {
+			if n := equalKeys(was[a], is[b]); n > 0 {
 				all = append(all, candidate{i, j, n})
 			}
 		}
@@ -129,11 +136,26 @@ func (m *matching) alone() (olds, news []int) {
 	return olds, news
 }
 
+// members returns the members of objects as texts that are the same for equal values, whatever the order of items with
+// identity.
+func members(list []any, at []int) []map[string]string {
+	out := make([]map[string]string, len(at))
+	for i, n := range at {
+		out[i] = map[string]string{}
+		for name, v := range list[n].(map[string]any) {
+			if name != identifier {
+				out[i][name] = loose(v)
+			}
+		}
+	}
+	return out
+}
+
 // equalKeys counts the keys that have equal values in two objects.
-func equalKeys(old, new map[string]any) int {
+func equalKeys(old, new map[string]string) int {
 	n := 0
 	for name, v := range old {
-		if other, isThere := new[name]; isThere && name != identifier && Same(v, other) {
+		if other, isThere := new[name]; isThere && v == other {
 			n++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Same reports whether two values have the same content.
@@ -43,24 +44,33 @@ func size(o map[string]any) int {
 }
 
 // Canonical returns a text that is the same for values with the same content, and for no others.
-func Canonical(v any) string { return string(appendCanonical(nil, v)) }
+func Canonical(v any) string { return string(appendText(nil, v, false)) }
 
-func appendCanonical(out []byte, v any) []byte {
+// loose returns a text that is the same for values that differ at most in the order of items with identity.
+func loose(v any) string { return string(appendText(nil, v, true)) }
+
+// appendText appends the text of a value, with items in their order or with identities in the order of their texts.
+func appendText(out []byte, v any, isLoose bool) []byte {
 	switch v := v.(type) {
 	case map[string]any:
 		out = append(out, '{')
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if name != identifier {
-				out = append(appendCanonical(append(strconv.AppendQuote(out, name), ':'), v[name]), ',')
+				out = append(appendText(append(strconv.AppendQuote(out, name), ':'), v[name], isLoose), ',')
 			}
 		}
 		return append(out, '}')
 	case []any:
-		out = append(out, '[')
-		for _, item := range v {
-			out = append(appendCanonical(out, item), ',')
+		texts := make([]string, len(v))
+		isOrdered := !isLoose
+		for i, item := range v {
+			texts[i] = string(appendText(nil, item, isLoose))
+			isOrdered = isOrdered || Identity(item) == ""
 		}
-		return append(out, ']')
+		if !isOrdered {
+			slices.Sort(texts)
+		}
+		return append(append(append(out, '['), strings.Join(texts, ",")...), ']')
 	case string:
 		return strconv.AppendQuote(out, v)
 	case json.Number:

@@ -100,7 +100,13 @@ func (p *parser) compared(path node) ([]condition, error) {
 
 func (f filter) find(s *search, d *datum) ([]*datum, error) {
 	d = d.wrapped()
-	if object, isObject := d.value.(map[string]any); isObject {
+	object, isObject := d.value.(map[string]any)
+	switch {
+	case isObject && s.ofPlaces && d.above != nil && !d.above.isMade: // the document stays as it is
+		of := *d
+		of.value, of.isMade = s.members(object), true
+		d = &of
+	case isObject:
 		if err := d.spread(s.members(object)); err != nil {
 			return nil, err
 		}

@@ -56,12 +56,12 @@ func (d *datum) wrapped() *datum {
 
 // A search counts the values that it may still look at.
 type search struct {
-	left  int
-	nulls bool // members that are null are there
+	left     int
+	ofPlaces bool // members that are null are there, and nothing is where a list has no position
 }
 
 // has reports whether a member counts as there.
-func (s *search) has(v any, isMember bool) bool { return isMember && (v != nil || s.nulls) }
+func (s *search) has(v any, isMember bool) bool { return isMember && (v != nil || s.ofPlaces) }
 
 // visit counts values.
 func (s *search) visit(n int) error {
@@ -165,7 +165,7 @@ func (p positions) find(s *search, d *datum) ([]*datum, error) {
 		n = len(list)
 	case nil:
 	default:
-		if is, _ := number(v); is == nil || is.Sign() != 0 {
+		if is, _ := number(v); !s.ofPlaces && (is == nil || is.Sign() != 0) {
 			return nil, fmt.Errorf("%s has no positions", describe(v))
 		}
 	}
@@ -173,6 +173,8 @@ func (p positions) find(s *search, d *datum) ([]*datum, error) {
 	for _, at := range p {
 		switch {
 		case n == 0 || at >= n:
+			continue
+		case s.ofPlaces && (list == nil || at < -n):
 			continue
 		case list == nil:
 			return nil, errors.New("an object has no positions")

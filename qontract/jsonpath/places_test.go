@@ -42,8 +42,8 @@ func (f *found) UnmarshalJSON(raw []byte) error {
 	return dec.Decode(&f.value)
 }
 
-// Selectors choose what jsonpath_ng chooses, at the same places. Two things differ: members come in the order of their
-// names, and a position below zero is written as the position from the front.
+// Selectors choose what jsonpath_ng chooses, at the same places. Three things differ: members come in the order of their
+// names, a position below zero is written as the position from the front, and one that is not there is nothing.
 func TestSelectors(t *testing.T) {
 	file := "testdata/selectors.json"
 	if other := os.Getenv("JSONPATH_SELECTORS"); other != "" {
@@ -67,7 +67,7 @@ func TestSelectors(t *testing.T) {
 		}
 		matches, err := path.Places(r.Documents[c.Document])
 		if err != nil || c.Error != "" {
-			if (err == nil) != (c.Error == "") && !isStricter(err) {
+			if (err == nil) != (c.Error == "") && !isStricter(err) && !slices.Contains([]string{"IndexError", "KeyError", "TypeError"}, c.Error) {
 				t.Errorf("%s: error %v, recorded %q", c.Path, err, c.Error)
 			}
 			errs++

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+)
+
+func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdout)) }
+
+// run holds the laws over random worlds. It returns 1 if one is broken, and 3 if that could not be found out.
+func run(ctx context.Context, args []string, out io.Writer) int {
+	flags := flag.NewFlagSet("owners", flag.ContinueOnError)
+	worlds := flags.Uint64("worlds", 100_000, "how many worlds")
+	seed := flags.Uint64("seed", 1, "for the random worlds")
+	mutants := flags.Bool("mutants", false, "break the packages as listed, and tell what no law notices")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	if *mutants {
+		return tryMutants(ctx, out, *worlds)
+	}
+	start := time.Now()
+	for n := range *worlds {
+		if err := holdOne(*seed, n); err != nil {
+			w := newWorld(*seed, n)
+			fmt.Fprintf(out, "seed %d, world %d: %v\nbase %v\nhead %v\n", *seed, n, err, w.base, w.head)
+			return 1
+		}
+	}
+	fmt.Fprintf(out, "laws of owners: %d worlds of seed %d hold, in %s\n", *worlds, *seed, time.Since(start).Round(time.Second))
+	return 0
+}
+
+// holdOne holds the laws in one world. A panic breaks them.
+func holdOne(seed, n uint64) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	w := newWorld(seed, n)
+	if err := w.hold(); err != nil {
+		return err
+	}
+	if n%20 == 0 {
+		return w.holdHead()
+	}
+	return nil
+}
