@@ -28,19 +28,22 @@ type scene struct {
 	edit   func(*rules.ChangeType)
 }
 
-// cover covers a change of key a in both files.
+// cover covers a change of key a in both files, with a type for each selector.
 func (s scene) cover(selectors ...string) ([]*coverage.File, error) {
-	t := rules.ChangeType{Name: "t", ContextSchema: "/s.yml", Changes: []rules.ChangeRule{{Selectors: selectors}}}
-	if s.edit != nil {
-		s.edit(&t)
-	}
-	in := rules.Input{Types: []rules.ChangeType{t}, Today: "2026-01-01"}
-	for i, people := range s.people {
-		role := rules.Role{Name: fmt.Sprint("r", i), Binds: []rules.Bind{{Type: "t", Datafiles: []content.Ref{fileOf(i)}}}}
-		for _, p := range people {
-			role.People = append(role.People, rules.Person{Name: p})
+	in := rules.Input{Today: "2026-01-01"}
+	for n, selector := range selectors {
+		t := rules.ChangeType{Name: fmt.Sprint("t", n), ContextSchema: "/s.yml", Changes: []rules.ChangeRule{{Selectors: []string{selector}}}}
+		if s.edit != nil {
+			s.edit(&t)
 		}
-		in.Roles = append(in.Roles, role)
+		in.Types = append(in.Types, t)
+		for i, people := range s.people {
+			role := rules.Role{Name: fmt.Sprint("r", n, i), Binds: []rules.Bind{{Type: t.Name, Datafiles: []content.Ref{fileOf(i)}}}}
+			for _, p := range people {
+				role.People = append(role.People, rules.Person{Name: p})
+			}
+			in.Roles = append(in.Roles, role)
+		}
 	}
 	r, faults := rules.Compile(in)
 	if len(faults) > 0 {

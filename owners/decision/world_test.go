@@ -129,7 +129,9 @@ func (w world) input() rules.Input {
 	for _, r := range w.Roles {
 		of := rules.Role{Name: r.Name, Expires: r.ExpirationDate, HasBots: len(r.Bots) > 0, Labels: rules.OwnerLabels(r.Labels["change-owners-labels"])}
 		for _, name := range slices.Concat(r.Users, r.Bots) {
-			of.People = append(of.People, rules.Person{Name: name})
+			if name != "" {
+				of.People = append(of.People, rules.Person{Name: name})
+			}
 		}
 		for _, s := range r.SelfService {
 			bind := rules.Bind{Type: s.ChangeType, Resources: s.Resources}

@@ -153,3 +153,25 @@ func TestPlaceWithin(t *testing.T) {
 		t.Error("a place is within its prefixes by steps, and not by text")
 	}
 }
+
+// FuzzPlaces holds that each place of a list or an object leads to a value, whatever the path.
+func FuzzPlaces(f *testing.F) {
+	for _, path := range []string{"$", "a.b", "a[*].b", "l[?(@.n=='x' & @.v>1)].v", "$..a", "(a|l[-1])", "a.`parent`", "l[0,2]", "l[1:]", "'$ref'", "l.`len`"} {
+		f.Add(path, `{"a": {"b": 1}, "l": [{"n": "x", "v": 2}, null, 3]}`)
+	}
+	f.Fuzz(func(t *testing.T, text, document string) {
+		path, err := ParseSelector(text)
+		var of any
+		if err != nil || json.Unmarshal([]byte(document), &of) != nil {
+			return
+		}
+		before, _ := json.Marshal(of)
+		matches, err := path.Places(of)
+		if after, _ := json.Marshal(of); string(before) != string(after) {
+			t.Errorf("%s changes the document", text)
+		}
+		if err == nil && !strings.Contains(text, "parent") {
+			holdPlaces(t, text, of, matches)
+		}
+	})
+}
