@@ -45,9 +45,8 @@ func Find(q Question) Proposal {
 		out.AtLeast = out.Size
 		return out
 	}
-	set := s.greedy()
-	out.Sets, out.Size = [][]string{s.named(set)}, len(set)
-	out.AtLeast = s.bound()
+	set, atLeast := s.many()
+	out.Sets, out.Size, out.AtLeast = [][]string{s.named(set)}, len(set), atLeast
 	return out
 }
 
