@@ -11,8 +11,8 @@ import (
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
-// WriteJSON writes a report for programs.
-func WriteJSON(w io.Writer, r *Report) error {
+// WriteJSON writes a [Report] or a [Lint] for programs.
+func WriteJSON(w io.Writer, r any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")

@@ -126,6 +126,9 @@ func (f *File) split(kind difference.Kind, all []rules.Allowed, by func(selector
 		return nil
 	}
 	for _, a := range all {
+		if slices.Contains(a.Place, jsonpath.Member("__identifier")) {
+			continue // it is no content
+		}
 		for n := range a.Place {
 			p := roots[a.Place[:n].String()]
 			if p == nil || !p.split(a.Place, by(a.Selector)) {

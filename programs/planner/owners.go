@@ -56,6 +56,7 @@ out who may approve a place.`,
 			return verdict(r, require)
 		},
 	}
+	cmd.AddCommand(ownersLintCommand(env))
 	cmd.Flags().StringVar(&base, "base", "", "bundle before the change: "+references+" (required)")
 	cmd.Flags().StringVar(&head, "head", "", "bundle with the change, likewise (required)")
 	cmd.Flags().Var(&form, "format", "how to write it: text, markdown or json")
@@ -96,4 +97,45 @@ func verdict(r *owners.Report, require bool) error {
 		return cli.ErrFailed
 	}
 	return nil
+}
+
+func ownersLintCommand(env cli.Env) *cobra.Command {
+	var ref string
+	form := cli.OneOf("text", "json")
+	cmd := &cobra.Command{
+		Use:   "lint --bundle REF",
+		Short: "Say what of change types and roles may not do what was meant",
+		Long: `lint looks at the change types and roles of one bundle. It tells rules that cannot
+be used; selectors that match nothing in any file, contexts that are not bound to
+their file, change types that nobody binds, roles that ended, names that two users
+have; and for each schema how much of the data has an owner. It ends with 1 if a
+rule cannot be used.`,
+		Example: "  planner owners lint --bundle base.json",
+		Args:    cli.Takes(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if ref == "" {
+				return cli.Usage(errors.New("--bundle is required"))
+			}
+			b, err := source.In(env).Bundle(cmd.Context(), ref, nil)
+			if err != nil {
+				return err
+			}
+			l := owners.LintRules(b, time.Now().UTC().Format(time.DateOnly))
+			if form.String() == "json" {
+				err = owners.WriteJSON(env.Stdout, l)
+			} else {
+				err = owners.WriteLint(env.Stdout, l)
+			}
+			if err != nil {
+				return fmt.Errorf("writing what was found: %w", err)
+			}
+			if len(l.Faults) > 0 {
+				return cli.ErrFailed
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&ref, "bundle", "", "bundle to look at: "+references+" (required)")
+	cmd.Flags().Var(&form, "format", "how to write it: text or json")
+	return cmd
 }
