@@ -28,11 +28,11 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 	for n := range *worlds {
 		if err := holdOne(*seed, n); err != nil {
 			w := newWorld(*seed, n)
-			fmt.Fprintf(out, "seed %d, world %d: %v\nbase %v\nhead %v\n", *seed, n, err, w.base, w.head)
+			_, _ = fmt.Fprintf(out, "seed %d, world %d: %v\nbase %v\nhead %v\n", *seed, n, err, w.base, w.head)
 			return 1
 		}
 	}
-	fmt.Fprintf(out, "laws of owners: %d worlds of seed %d hold, in %s\n", *worlds, *seed, time.Since(start).Round(time.Second))
+	_, _ = fmt.Fprintf(out, "laws of owners: %d worlds of seed %d hold, in %s\n", *worlds, *seed, time.Since(start).Round(time.Second))
 	return 0
 }
 

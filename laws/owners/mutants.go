@@ -41,7 +41,7 @@ const mutantTime = 5 * time.Minute
 func tryMutants(ctx context.Context, out io.Writer, worlds uint64) int {
 	all, err := readMutants()
 	if err != nil {
-		fmt.Fprintln(out, err)
+		_, _ = fmt.Fprintln(out, err)
 		return 3
 	}
 	code := 0
@@ -49,13 +49,13 @@ func tryMutants(ctx context.Context, out io.Writer, worlds uint64) int {
 		said, err := m.try(ctx, worlds)
 		switch {
 		case err != nil:
-			fmt.Fprintf(out, "%s: %v\n", m.Name, err)
+			_, _ = fmt.Fprintf(out, "%s: %v\n", m.Name, err)
 			code = 3
 		case said == "":
-			fmt.Fprintf(out, "%s: no law notices it\n", m.Name)
+			_, _ = fmt.Fprintf(out, "%s: no law notices it\n", m.Name)
 			code = max(code, 1)
 		default:
-			fmt.Fprintf(out, "%s: %.120s\n", m.Name, said)
+			_, _ = fmt.Fprintf(out, "%s: %.120s\n", m.Name, said)
 		}
 	}
 	return code

@@ -48,35 +48,38 @@ func (b *Book) Enter(w decision.Word, v Version, files []*coverage.File, before 
 	if w.Command != decision.Approve && w.Command != decision.OKToTest {
 		return
 	}
-	read := subjects(before)
-	for _, s := range subjects(files) {
-		if before != nil && !slices.Contains(read, s) {
-			continue
-		}
-		e := Entry{Subject: s, Person: w.By, Command: w.Command, At: w.At, Version: v.Head}
-		if !slices.Contains(b.Entries, e) {
+	read := map[Subject]bool{}
+	each(before, func(s Subject, _ *coverage.Place) { read[s] = true })
+	known := map[Entry]bool{}
+	for _, e := range b.Entries {
+		known[e.key()] = true
+	}
+	each(files, func(s Subject, p *coverage.Place) {
+		e := Entry{Subject: s, Person: w.By, Command: w.Command, At: w.At, Version: v.Head, Could: mayApprove(p, w.By)}
+		if (before == nil || read[s]) && !known[e.key()] {
+			known[e.key()] = true
 			b.Entries = append(b.Entries, e)
 		}
-	}
+	})
 }
 
-// subjects returns the subjects of files, of the places that differ and of all parts of them.
-func subjects(files []*coverage.File) []Subject {
-	var out []Subject
+// key returns what makes an entry the same: who said what about what, and when.
+func (e Entry) key() Entry {
+	return Entry{Subject: e.Subject, Person: e.Person, Command: e.Command, At: e.At.UTC()}
+}
+
+// each calls yield for each place of files that differs, and for all parts of it.
+func each(files []*coverage.File, yield func(Subject, *coverage.Place)) {
 	for _, f := range files {
-		for _, p := range f.Roots {
-			out = append(out, withParts(f, p)...)
+		var walk func(all []*coverage.Place)
+		walk = func(all []*coverage.Place) {
+			for _, p := range all {
+				yield(Of(f, p), p)
+				walk(p.Parts)
+			}
 		}
+		walk(f.Roots)
 	}
-	return out
-}
-
-func withParts(f *coverage.File, p *coverage.Place) []Subject {
-	out := []Subject{Of(f, p)}
-	for _, part := range p.Parts {
-		out = append(out, withParts(f, part)...)
-	}
-	return out
 }
 
 // Holds reports whether a word holds for a place: it has an entry about the same place with the same content.
@@ -136,7 +139,7 @@ func (b *Book) judge(s Subject, p *coverage.Place) (Reason, []string) {
 	var about, others []Entry
 	for _, e := range b.Entries {
 		switch {
-		case e.Command != decision.Approve || e.Kind != s.Kind || e.File != s.File || e.Place != s.Place:
+		case e.Command != decision.Approve || e.Kind != s.Kind || e.File != s.File || e.Place != s.Place || !e.Could && !mayApprove(p, e.Person):
 		case e.Subject == s:
 			about = append(about, e)
 		default:
@@ -188,7 +191,7 @@ func (b *Book) gone(now []Subject) []Loss {
 			return s.Place == e.Place || isMoved
 		}
 		isTold := func(other Entry) bool { return other.File == e.File && other.Place == e.Place }
-		if e.Command == decision.Approve && !slices.ContainsFunc(now, isNow) && !slices.ContainsFunc(b.Entries[:i], isTold) {
+		if e.Command == decision.Approve && e.Could && !slices.ContainsFunc(now, isNow) && !slices.ContainsFunc(b.Entries[:i], isTold) {
 			out = append(out, Loss{e.File, e.Place, Gone, []string{e.Person}})
 		}
 	}

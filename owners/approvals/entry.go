@@ -29,6 +29,7 @@ type Entry struct {
 	Command decision.Command
 	At      time.Time // of the word
 	Version string    // the commit about which it was said
+	Could   bool      // the person could approve the place then
 }
 
 // Of returns the subject of a place.

@@ -19,6 +19,7 @@ type Place struct {
 	difference.Difference
 	Covers []Cover // also those of disabled types
 	Parts  []*Place
+	isPart bool
 }
 
 // IsDirect reports whether a context covers the place as a whole.
@@ -29,10 +30,11 @@ func (p *Place) IsDirect() bool {
 // IsCovered reports whether contexts cover the place, as a whole or in parts.
 func (p *Place) IsCovered() bool { return p.IsDirect() || p.IsInParts() }
 
-// IsInParts reports whether the parts cover all leaves of the place.
+// IsInParts reports whether the parts cover all leaves of the place. That may be so for an object, and for a list that is
+// a part of one.
 func (p *Place) IsInParts() bool {
-	object, isObject := p.value().(map[string]any)
-	if !isObject || len(p.Parts) == 0 {
+	v := p.value()
+	if _, isList := v.([]any); len(p.Parts) == 0 || isList && !p.isPart {
 		return false
 	}
 	covered := map[string]bool{}
@@ -41,7 +43,7 @@ func (p *Place) IsInParts() bool {
 			covered[part.Place().String()] = true
 		}
 	}
-	return areUnder(covered, p.Place(), object)
+	return areUnder(covered, p.Place(), v)
 }
 
 // areUnder reports whether all leaves of a value at a place lie under covered places.
@@ -136,7 +138,7 @@ func (p *Place) split(at jsonpath.Place, c Cover) bool {
 
 // part returns a new part of a place, which the contexts of the place cover as well.
 func (p *Place) part(at jsonpath.Place, v any) *Place {
-	part := &Place{Difference: p.Difference, Covers: slices.Clone(p.Covers)}
+	part := &Place{Difference: p.Difference, Covers: slices.Clone(p.Covers), isPart: true}
 	if p.Kind == difference.Removed {
 		part.Base, part.Old = at, v
 	} else {

@@ -2,6 +2,7 @@ package decision
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/app-sre/prcheck/owners/rules"
 )
@@ -56,4 +57,62 @@ func WithLabels(current []string, conditions map[string]bool) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// The labels of a merge request, with the names that qontract-reconcile gives them.
+const (
+	selfServiceable    = "self-serviceable"
+	notSelfServiceable = "not-self-serviceable"
+	held               = "bot/hold"
+	restricted         = "restricted"
+	approvedPrefix     = "bot/approved: "
+	ownerPrefix        = "change-owner/"
+)
+
+// LetsThrough reports whether a label lets a change through.
+func LetsThrough(label string) bool {
+	return label == selfServiceable || strings.HasPrefix(label, approvedPrefix) || label == strings.TrimSuffix(approvedPrefix, ": ")
+}
+
+// IsSelfServiceable reports whether people whom base names may approve all of a change. One that also touches files
+// outside of the bundle is limited, and never self-serviceable.
+func (d *Decision) IsSelfServiceable(isLimited bool) bool {
+	return !isLimited && d.IsCovered && len(d.Unknown) == 0 && !slices.ContainsFunc(d.Places, func(p *Place) bool { return !p.IsApproved && len(p.People()) == 0 })
+}
+
+// LetsThrough reports whether a change may be merged.
+func (d *Decision) LetsThrough(isLimited bool) bool {
+	return d.IsSelfServiceable(isLimited) && d.IsApproved && !d.IsHeld && d.IsAdmitted
+}
+
+// WithLabels returns labels of a merge request as a decision makes them; labels that it knows nothing of stay.
+func (d *Decision) WithLabels(current []string, isLimited bool) []string {
+	conditions := map[string]bool{selfServiceable: d.IsSelfServiceable(isLimited), notSelfServiceable: !d.IsSelfServiceable(isLimited),
+		held: d.IsHeld, restricted: !d.IsAdmitted}
+	for _, p := range rules.Priorities {
+		conditions[approvedPrefix+p] = d.LetsThrough(isLimited) && p == d.Priority
+	}
+	for _, label := range current {
+		if strings.HasPrefix(label, ownerPrefix) {
+			conditions[label] = false
+		}
+	}
+	for _, label := range d.Labels {
+		conditions[ownerPrefix+label] = true
+	}
+	return WithLabels(current, conditions)
+}
+
+// People returns who may approve a place, in the order of names.
+func (p *Place) People() []string {
+	var out []string
+	for _, c := range p.Covers {
+		if !c.Context.IsDisabled() {
+			for _, person := range c.Context.People {
+				out = append(out, person.Name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

@@ -1,0 +1,78 @@
+package review
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/app-sre/prcheck/owners/approvals"
+	"github.com/app-sre/prcheck/owners/decision"
+)
+
+// A Request is a merge request as its server has it.
+type Request struct {
+	Head     string
+	Author   string
+	Labels   []string
+	Comments []Comment // the description among them, as the author's
+	Versions []approvals.Version
+	Note     string // the own note, "" if there is none
+	Status   Status // of the head
+}
+
+// A Comment is a text with its edits.
+type Comment struct {
+	By        string
+	Body      string
+	WrittenAt time.Time
+	EditedAt  time.Time // zero if it was not edited
+	EditedBy  string
+}
+
+// A Status is what stands on a commit. It is what a queue should ask for: labels are for people.
+type Status struct {
+	IsApproved bool
+	Text       string
+}
+
+// A Forge is the server of a merge request.
+type Forge interface {
+	Read(ctx context.Context) (Request, error)
+	Write(ctx context.Context, w Write) error
+}
+
+// A Write is one write to a server. Exactly one of its parts is there.
+type Write struct {
+	Add, Remove []string // labels
+	Head        string   // the commit that gets the status
+	Status      *Status
+	Note        *string
+}
+
+// A Keeper keeps the entries of a merge request between runs.
+type Keeper interface {
+	Load(ctx context.Context) (approvals.Book, error)
+	Save(ctx context.Context, b approvals.Book) error
+}
+
+// words returns the words of comments. A comment that was edited counts from the edit, and not at all if somebody else
+// edited it.
+func (r Request) words() []decision.Word {
+	var out []decision.Comment
+	for _, c := range r.Comments {
+		at := c.WrittenAt
+		if c.EditedAt.After(at) {
+			if c.EditedBy != c.By {
+				continue
+			}
+			at = c.EditedAt
+		}
+		out = append(out, decision.Comment{By: c.By, Body: c.Body, At: at})
+	}
+	return decision.Words(out)
+}
+
+// lettingThrough returns the labels of a request that let it through.
+func (r Request) lettingThrough() []string {
+	return slices.DeleteFunc(slices.Clone(r.Labels), func(label string) bool { return !decision.LetsThrough(label) })
+}

@@ -1,0 +1,183 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/app-sre/prcheck/owners/approvals"
+	"github.com/app-sre/prcheck/owners/coverage"
+	"github.com/app-sre/prcheck/owners/decision"
+)
+
+// An Input is what one run needs.
+type Input struct {
+	Forge  Forge
+	Keeper Keeper
+	Head   string // the commit that the files are of
+	Files  []*coverage.File
+	// Before returns the files of an older version, if they are known.
+	Before       func(head string) (files []*coverage.File, ok bool)
+	Bots         []string
+	IgnoreAuthor bool
+	IsLimited    bool // the change also touches files outside of the bundle: it is not self-serviceable
+}
+
+// An Outcome is what was decided, and what was lost since.
+type Outcome struct {
+	*decision.Decision
+	Lost []approvals.Loss
+}
+
+// ErrMoved is the error when the server has another head than the one that was decided about. Another run decides.
+var ErrMoved = errors.New("the merge request has another head by now")
+
+// Run decides about a merge request and writes the decision. After an error nothing lets the change through.
+func Run(ctx context.Context, in Input) (*Outcome, error) {
+	r, err := in.Forge.Read(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading the merge request: %w", err)
+	}
+	out, err := in.decide(ctx, r)
+	if err == nil {
+		err = in.write(ctx, r, out)
+	}
+	if err != nil {
+		return nil, errors.Join(err, in.shut(ctx))
+	}
+	return out, nil
+}
+
+// shut takes away the labels that let a change through, unless another run has approved another head.
+func (in Input) shut(ctx context.Context) error {
+	r, err := in.Forge.Read(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the labels that must go: %w", err)
+	}
+	if r.Head != in.Head && r.Status.IsApproved {
+		return nil
+	}
+	if labels := r.lettingThrough(); len(labels) > 0 {
+		if err := in.Forge.Write(ctx, Write{Remove: labels}); err != nil {
+			return fmt.Errorf("taking labels away: %w", err)
+		}
+	}
+	return nil
+}
+
+// decide enters new words, and decides by those that hold.
+func (in Input) decide(ctx context.Context, r Request) (*Outcome, error) {
+	if r.Head != in.Head {
+		return nil, ErrMoved
+	}
+	book, err := in.Keeper.Load(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading what was approved: %w", err)
+	}
+	words := r.words()
+	n := len(book.Entries)
+	for _, w := range words {
+		in.enter(&book, w, r.Versions)
+	}
+	if len(book.Entries) > n {
+		if err := in.Keeper.Save(ctx, book); err != nil {
+			return nil, fmt.Errorf("keeping what was approved: %w", err)
+		}
+	}
+	d := decision.Decide(in.Files, decision.Input{Author: r.Author, Bots: in.Bots, Words: words, IgnoreAuthor: in.IgnoreAuthor, Holds: book.Holds})
+	if err := errors.Join(d.Unknown...); err != nil {
+		return nil, err
+	}
+	_, lost := book.Compare(in.Files)
+	return &Outcome{d, lost}, nil
+}
+
+// enter adds the entries of a word that is about a known version. A word right after a push is only about what the version
+// before has as well.
+func (in Input) enter(b *approvals.Book, w decision.Word, versions []approvals.Version) {
+	v, isSure, ok := approvals.About(w, versions)
+	if !ok {
+		return
+	}
+	files, isKnown := in.of(v.Head)
+	if !isKnown {
+		return
+	}
+	if isSure {
+		b.Enter(w, v, files, nil)
+		return
+	}
+	before, isKnown := in.of(previous(v, versions))
+	if !isKnown || before == nil {
+		return
+	}
+	b.Enter(w, v, files, before)
+}
+
+// of returns the files of a version.
+func (in Input) of(head string) ([]*coverage.File, bool) {
+	switch {
+	case head == in.Head:
+		return in.Files, true
+	case head == "" || in.Before == nil:
+		return nil, false
+	}
+	return in.Before(head)
+}
+
+// previous returns the head of the version before one, "" if there is none.
+func previous(v approvals.Version, versions []approvals.Version) string {
+	head := ""
+	for _, other := range slices.SortedFunc(slices.Values(versions), func(a, b approvals.Version) int { return a.PushedAt.Compare(b.PushedAt) }) {
+		if other == v {
+			break
+		}
+		head = other.Head
+	}
+	return head
+}
+
+// write writes what differs from what the server shows: labels that are no longer true go first, those that let the change
+// through come last.
+func (in Input) write(ctx context.Context, r Request, out *Outcome) error {
+	labels := out.WithLabels(r.Labels, in.IsLimited)
+	var writes []Write
+	if gone := without(r.Labels, labels); len(gone) > 0 {
+		writes = append(writes, Write{Remove: gone})
+	}
+	if status := out.status(in.IsLimited); status != r.Status {
+		writes = append(writes, Write{Head: in.Head, Status: &status})
+	}
+	if note := Note(out, in.IsLimited); note != r.Note {
+		writes = append(writes, Write{Note: &note})
+	}
+	if come := without(labels, r.Labels); len(come) > 0 {
+		writes = append(writes, Write{Add: come})
+	}
+	for _, w := range writes {
+		if err := in.stillAt(ctx); err != nil {
+			return err
+		}
+		if err := in.Forge.Write(ctx, w); err != nil {
+			return fmt.Errorf("writing the decision: %w", err)
+		}
+	}
+	return in.stillAt(ctx)
+}
+
+// stillAt returns an error if the server has another head by now.
+func (in Input) stillAt(ctx context.Context) error {
+	r, err := in.Forge.Read(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the head again: %w", err)
+	}
+	if r.Head != in.Head {
+		return ErrMoved
+	}
+	return nil
+}
+
+func without(all, other []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(label string) bool { return slices.Contains(other, label) })
+}
