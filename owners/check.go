@@ -38,6 +38,9 @@ func (e *RulesError) Error() string {
 	return "the rules of base cannot be used: " + strings.Join(texts, "; ")
 }
 
+// HasRules reports whether a bundle has change types.
+func HasRules(b *bundle.Bundle) bool { return rules.Has(b) }
+
 // Check says who must approve a change. Its error is a [RulesError].
 func Check(in Input) (*Report, error) {
 	r, faults := rules.Compile(rules.Read(in.Base, in.Today))

@@ -33,6 +33,9 @@ func Read(b *bundle.Bundle, today string) Input {
 	return r.in
 }
 
+// Has reports whether a bundle has change types.
+func Has(b *bundle.Bundle) bool { return len(b.BySchema(typeSchema)) > 0 }
+
 // HasPerson returns whether a bundle has a user or a bot with a path.
 func HasPerson(b *bundle.Bundle) func(path string) bool {
 	return func(path string) bool {

@@ -164,7 +164,8 @@ func (f precheckFlags) write(ctx context.Context, env cli.Env, first string, at 
 	if _, err := io.WriteString(env.Stdout, first); err != nil {
 		return errors.Join(trouble, err)
 	}
-	return errors.Join(trouble, writeReport(ctx, env, f.form.String(), f.look, at.report, at.results))
+	verdict := writeReport(ctx, env, f.form.String(), f.look, at.report, at.results)
+	return errors.Join(trouble, verdict, writeOwners(env.Stdout, f.form.String(), at))
 }
 
 // runAndAudit runs a plan, and audits what it leaves out if the user asked for it. The results
