@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/app-sre/prcheck/owners/content"
 	"github.com/app-sre/prcheck/owners/coverage"
@@ -58,8 +59,15 @@ func Check(in Input) (*Report, error) {
 		if f.Err != nil {
 			out.Findings = append(out.Findings, Finding{"base", f.Path, "", f.Err.Error()})
 		}
+		near := sync.OnceValue(func() []*rules.Context {
+			all, err := r.Unbound(c, world)
+			if err != nil {
+				return nil // why it is unknown is told already
+			}
+			return all
+		})
 		for _, p := range f.Places() {
-			out.Places = append(out.Places, describe(r, f, p, world))
+			out.Places = append(out.Places, describe(f, p, near))
 		}
 	}
 	out.Ask = ask(out.Places, in)
@@ -67,7 +75,7 @@ func Check(in Input) (*Report, error) {
 }
 
 // describe returns a place with the chain to each owner.
-func describe(r *rules.Rules, f *coverage.File, p *coverage.Place, w content.World) Place {
+func describe(f *coverage.File, p *coverage.Place, near func() []*rules.Context) Place {
 	out := Place{File: f.Path, Kind: string(f.Kind), Schema: f.Schema, Place: p.Place().String(), Change: p.Kind.String(),
 		Moved: cmp.Or(f.MovedFrom, f.MovedTo), Owners: []Owner{}, IsInParts: p.IsInParts()}
 	if from := p.Base.String(); p.Kind == difference.Changed && from != out.Place {
@@ -87,7 +95,7 @@ func describe(r *rules.Rules, f *coverage.File, p *coverage.Place, w content.Wor
 	case hasSources(p):
 		out.Status, out.Why = Unknown, "only members whom another system knows may approve it"
 	default:
-		out.Status, out.Why = Nobody, missing(r, f, p, w)
+		out.Status, out.Why = Nobody, missing(f, p, near)
 	}
 	return out
 }
@@ -112,8 +120,9 @@ func owner(c coverage.Cover) Owner {
 	return out
 }
 
-// missing says of a place that nobody may approve what is missing.
-func missing(r *rules.Rules, f *coverage.File, p *coverage.Place, w content.World) string {
+// missing says of a place that nobody may approve what is missing. near are the contexts that the file would have if
+// somebody were bound to them.
+func missing(f *coverage.File, p *coverage.Place, near func() []*rules.Context) string {
 	if f.IsText() && len(f.Contexts) == 0 {
 		return "no role binds a change type to the file"
 	}
@@ -127,11 +136,7 @@ func missing(r *rules.Rules, f *coverage.File, p *coverage.Place, w content.Worl
 	if len(p.Parts) > 0 {
 		return "somebody may approve parts of it, and nobody the rest"
 	}
-	near, err := r.Unbound(f.Change, w)
-	if err != nil {
-		return "no change type allows it"
-	}
-	for _, c := range near {
+	for _, c := range near() {
 		if !c.IsDisabled() && f.IsAllowedBy(c, p) {
 			return fmt.Sprintf("the change type %q would allow it, and no role binds %q to %s", c.Type.Name, c.Origin.Name, c.Owned.Path)
 		}

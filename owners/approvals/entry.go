@@ -15,21 +15,21 @@ import (
 
 // A Subject is what an approval is about: a place with its content on both sides.
 type Subject struct {
-	Kind  content.Kind
-	File  string
-	Place string // list items by their identity: l.{a}.v
-	Base  string // digest of the value in base
-	Head  string // digest of the value in head
+	Kind  content.Kind `json:"kind"`
+	File  string       `json:"file"`
+	Place string       `json:"place"` // list items by their identity: l.{a}.v
+	Base  string       `json:"base"`  // digest of the value in base
+	Head  string       `json:"head"`  // digest of the value in head
 }
 
 // An Entry is a word that was turned into what it is about.
 type Entry struct {
 	Subject
-	Person  string
-	Command decision.Command
-	At      time.Time // of the word
-	Version string    // the commit about which it was said
-	Could   bool      // the person could approve the place then
+	Person  string           `json:"person"`
+	Command decision.Command `json:"command"`
+	At      time.Time        `json:"at"`              // of the word
+	Version string           `json:"version"`         // the commit about which it was said
+	Could   bool             `json:"could,omitempty"` // the person could approve the place then
 }
 
 // Of returns the subject of a place.

@@ -1,6 +1,7 @@
 package coverage
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,6 +18,7 @@ type File struct {
 	Roots    []*Place
 	Err      error // why it is unknown who covers the file
 	parts    int
+	asked    map[question]*allowance
 }
 
 // Places returns the places of a file about which somebody must decide.
@@ -35,7 +37,7 @@ func (f *File) IsCovered() bool {
 
 // Of covers the differences of a changed file.
 func Of(r *rules.Rules, c *content.Change, w content.World, isInHead func(path string) bool) *File {
-	f := &File{Change: c}
+	f := &File{Change: c, asked: map[question]*allowance{}}
 	for _, d := range c.Differences {
 		f.Roots = append(f.Roots, &Place{Difference: d})
 	}
@@ -48,17 +50,41 @@ func Of(r *rules.Rules, c *content.Change, w content.World, isInHead func(path s
 	return f
 }
 
+// A question is what the places that a context allows depend on.
+type question struct {
+	of   *rules.Type
+	file string // the context file
+}
+
+// An allowance is the places that contexts allow on both sides.
+type allowance struct {
+	base, head     []rules.Allowed
+	inBase, inHead allowedPlaces
+	err            error
+}
+
+// allows returns what a context allows. Contexts of one type and context file differ in their people alone.
+func (f *File) allows(c *rules.Context) *allowance {
+	q := question{c.Type, c.File.Path}
+	if a := f.asked[q]; a != nil {
+		return a
+	}
+	a := &allowance{}
+	var errs [2]error
+	a.base, errs[0] = c.Allows(f.Ref, f.Old)
+	a.head, errs[1] = c.Allows(f.Ref, f.New)
+	a.inBase, a.inHead, a.err = index(a.base), index(a.head), errors.Join(errs[:]...)
+	f.asked[q] = a
+	return a
+}
+
 // cover lets a context cover what it allows.
 func (f *File) cover(c *rules.Context) error {
-	base, err := c.Allows(f.Ref, f.Old)
-	if err != nil {
-		return err
+	a := f.allows(c)
+	if a.err != nil {
+		return a.err
 	}
-	head, err := c.Allows(f.Ref, f.New)
-	if err != nil {
-		return err
-	}
-	inBase, inHead := index(base), index(head)
+	inBase, inHead := a.inBase, a.inHead
 	for _, p := range f.Roots {
 		switch p.Kind {
 		case difference.Text:
@@ -79,10 +105,10 @@ func (f *File) cover(c *rules.Context) error {
 			}
 		}
 	}
-	if err := f.split(difference.Added, head, func(selector string) Cover { return Cover{Context: c, Head: selector} }); err != nil {
+	if err := f.split(difference.Added, a.head, func(selector string) Cover { return Cover{Context: c, Head: selector} }); err != nil {
 		return err
 	}
-	return f.split(difference.Removed, base, func(selector string) Cover { return Cover{Context: c, Base: selector} })
+	return f.split(difference.Removed, a.base, func(selector string) Cover { return Cover{Context: c, Base: selector} })
 }
 
 // An allowedPlaces index has the selector of each allowed place.
@@ -144,6 +170,6 @@ func (f *File) split(kind difference.Kind, all []rules.Allowed, by func(selector
 
 // IsAllowedBy reports whether a context would cover a place as a whole.
 func (f *File) IsAllowedBy(c *rules.Context, p *Place) bool {
-	one := &File{Change: f.Change, Roots: []*Place{{Difference: p.Difference}}}
+	one := &File{Change: f.Change, Roots: []*Place{{Difference: p.Difference}}, asked: f.asked}
 	return one.cover(c) == nil && len(one.Roots[0].Covers) > 0
 }

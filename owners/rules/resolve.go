@@ -2,6 +2,7 @@ package rules
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -227,6 +228,9 @@ type Allowed struct {
 	Selector string
 }
 
+// maxAllowed bounds the places that one context allows in one file.
+const maxAllowed = 100_000
+
 // Allows returns the places that a context allows in the content of one side of a changed file.
 func (c *Context) Allows(ref content.Ref, of any) ([]Allowed, error) {
 	if of == nil {
@@ -251,6 +255,9 @@ func (c *Context) Allows(ref content.Ref, of any) ([]Allowed, error) {
 				if m.Sign == "" {
 					out = append(out, Allowed{m.Place, s.text})
 				}
+			}
+			if len(out) > maxAllowed {
+				return nil, fmt.Errorf("the selectors of %q allow more than %d places of one file", c.Type.Name, maxAllowed)
 			}
 		}
 	}
