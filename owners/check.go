@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/owners/content"
 	"github.com/app-sre/prcheck/owners/coverage"
 	"github.com/app-sre/prcheck/owners/difference"
+	"github.com/app-sre/prcheck/owners/folders"
 	"github.com/app-sre/prcheck/owners/people"
 	"github.com/app-sre/prcheck/owners/rules"
 	"github.com/app-sre/prcheck/qontract/bundle"
@@ -21,6 +22,16 @@ type Input struct {
 	Today        string // as 2006-01-02; roles that ended do not count
 	Author       string // "" if nobody knows
 	IgnoreAuthor bool   // the author's own word approves nothing
+	Outside      []Outside
+	// ReadBase returns a file of the repository of base, for the OWNERS files of those outside of the bundle; its error is
+	// [fs.ErrNotExist] for one that is not there.
+	ReadBase func(path string) ([]byte, error)
+}
+
+// An Outside is a changed file that is not in the bundle. Its texts are nil on a side that does not have it.
+type Outside struct {
+	Path     string // in the repository
+	Old, New []byte
 }
 
 // A RulesError is about rules of base that cannot be used.
@@ -70,8 +81,28 @@ func Check(in Input) (*Report, error) {
 			out.Places = append(out.Places, describe(f, p, near))
 		}
 	}
+	out.addOutside(in)
 	out.Ask = ask(out.Places, in)
 	return out, nil
+}
+
+// addOutside adds the files outside of the bundle, whose owners stand in OWNERS files of base.
+func (r *Report) addOutside(in Input) {
+	if len(in.Outside) == 0 {
+		return
+	}
+	of := folders.New(in.ReadBase)
+	for _, o := range in.Outside {
+		f := of.Cover(o.Path, o.Old, o.New)
+		p := describe(f, f.Roots[0], func() []*rules.Context { return nil })
+		if p.Status == Nobody {
+			p.Why = "no OWNERS file above it names approvers"
+		}
+		r.Places = append(r.Places, p)
+	}
+	for _, fault := range of.Faults() {
+		r.Findings = append(r.Findings, Finding{"base", fault.File, fault.Pointer, fault.Text})
+	}
 }
 
 // describe returns a place with the chain to each owner.

@@ -58,7 +58,7 @@ var houses = []house{
 			{"settings", "owners/content"},
 			{"integration", "integration/services", "state/audits", "state/bases", "state/dependence", "state/durations", "state/files", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains", "wrapper", "report", "ci/pipeline", "ci/revisions", "owners/rules"},
 			{"schemafilter", "integration/sharding", "planner/rules", "trace", "wrapper/forecast", "ci/note", "runner/place", "runner/submit/jobs", "owners/coverage"},
-			{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces", "source", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard", "owners/decision"},
+			{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces", "source", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard", "owners/decision", "owners/folders"},
 			{"planner", "planner/peer", "ci", "source/served", "runner/launch", "runner/recording", "runner/submit", "owners/approvals", "owners"},
 			{"runner", "change", "planner/selftest", "setup", "doctor", "owners/review"},
 		},
@@ -187,7 +187,7 @@ var owners = map[string][]string{
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.
 var (
-	pure   = []string{"owners", "owners/review", "owners/approvals", "owners/content", "owners/coverage", "owners/decision", "owners/difference", "owners/people", "owners/rules", "natives/openapi", "natives/openapi/resources", "natives/openapi/classes", "natives/openapi/catalog", "schemafilter", "affected", "planner", "planner/flip", "planner/peer", "planner/proof", "planner/rules", "planner/selftest", "plan", "report", "report/insights", "report/lines", "report/proofs", "report/traces", "ci/note", "qontract/validator", "ci/pipeline", "runner/baseline", "runner/effects", "runner/findings"}
+	pure   = []string{"owners", "owners/folders", "owners/review", "owners/approvals", "owners/content", "owners/coverage", "owners/decision", "owners/difference", "owners/people", "owners/rules", "natives/openapi", "natives/openapi/resources", "natives/openapi/classes", "natives/openapi/catalog", "schemafilter", "affected", "planner", "planner/flip", "planner/peer", "planner/proof", "planner/rules", "planner/selftest", "plan", "report", "report/insights", "report/lines", "report/proofs", "report/traces", "ci/note", "qontract/validator", "ci/pipeline", "runner/baseline", "runner/effects", "runner/findings"}
 	impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
 	disk   = []string{"path/filepath.Abs", "path/filepath.EvalSymlinks", "path/filepath.Glob", "path/filepath.Walk",
 		"path/filepath.WalkDir"}

@@ -74,6 +74,9 @@ func (f *File) allows(c *rules.Context) *allowance {
 	a.base, errs[0] = c.Allows(f.Ref, f.Old)
 	a.head, errs[1] = c.Allows(f.Ref, f.New)
 	a.inBase, a.inHead, a.err = index(a.base), index(a.head), errors.Join(errs[:]...)
+	if f.asked == nil {
+		f.asked = map[question]*allowance{}
+	}
 	f.asked[q] = a
 	return a
 }

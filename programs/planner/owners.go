@@ -1,16 +1,19 @@
 package planner
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/owners"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -27,6 +30,9 @@ approve it: the people whom the change types and roles of base name for exactly
 that place. It names the fewest people who can approve everything, and what is
 missing where nobody may. It needs no network and no merge request.
 
+Between revisions of one repository it also says who may approve changed files that
+are in no bundle: the approvers in the OWNERS files of base above them.
+
 Exit codes: 1 with --require if nobody may approve a place, and if rules of head
 cannot be used; 2 if the rules of base cannot be used; 3 if it could not be found
 out who may approve a place.`,
@@ -37,6 +43,9 @@ out who may approve a place.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
 			if in.Base, in.Head, err = source.In(env).Pair(cmd.Context(), base, head); err != nil {
+				return err
+			}
+			if in.Outside, in.ReadBase, err = outsideFiles(cmd.Context(), base, head, in.Base, in.Head); err != nil {
 				return err
 			}
 			in.Today = time.Now().UTC().Format(time.DateOnly)
@@ -65,6 +74,42 @@ out who may approve a place.`,
 	cmd.Flags().BoolVar(&require, "require", false, "end with 1 if nobody may approve a place")
 	cmd.Flags().StringVar(&explain, "explain", "", "say why who may approve this place, such as \"/apps/shop.yml name\"")
 	return cmd
+}
+
+// outsideFiles returns the changed files that are in neither bundle, if both sides are revisions of one repository, and
+// what reads files of base.
+func outsideFiles(ctx context.Context, base, head string, b, h *bundle.Bundle) ([]owners.Outside, func(string) ([]byte, error), error) {
+	c, err := source.Compare(ctx, base, head, "")
+	if c == nil || err != nil {
+		return nil, nil, err
+	}
+	var out []owners.Outside
+	for _, path := range c.Changed {
+		if isBundled(b, path) || isBundled(h, path) {
+			continue
+		}
+		o := owners.Outside{Path: path, Old: []byte{}, New: []byte{}} // who may approve does not depend on the texts
+		if c.New[path] {
+			o.Old = nil
+		}
+		if c.Gone[path] {
+			o.New = nil
+		}
+		out = append(out, o)
+	}
+	return out, c.ReadBase, nil
+}
+
+// isBundled reports whether a file of the repository is in a bundle, from a folder with the usual name. A file from another
+// folder counts as outside, and is asked about twice.
+func isBundled(b *bundle.Bundle, path string) bool {
+	if name, is := strings.CutPrefix(path, "data/"); is {
+		_, isThere := b.Datafile(bundle.Path("/" + name))
+		return isThere
+	}
+	name, is := strings.CutPrefix(path, "resources/")
+	_, isThere := b.Resource(bundle.Path("/" + name))
+	return is && isThere
 }
 
 func writeOwners(w io.Writer, form string, r *owners.Report) error {

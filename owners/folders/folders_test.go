@@ -1,0 +1,73 @@
+package folders
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"testing"
+
+	"github.com/app-sre/prcheck/owners/coverage"
+	"github.com/app-sre/prcheck/owners/decision"
+	"github.com/app-sre/prcheck/owners/difference"
+)
+
+// from reads files of a map; a text of "!" is an error.
+func from(files map[string]string) func(string) ([]byte, error) {
+	return func(path string) ([]byte, error) {
+		text, isThere := files[path]
+		switch {
+		case !isThere:
+			return nil, fs.ErrNotExist
+		case text == "!":
+			return nil, errors.New("no answer")
+		}
+		return []byte(text), nil
+	}
+}
+
+func TestApprovers(t *testing.T) {
+	f := New(from(map[string]string{
+		"OWNERS":             "approvers: [root, team]\n",
+		"OWNERS_ALIASES":     "aliases: {team: [ann, bob]}\n",
+		"docs/OWNERS":        "approvers: [writer]\nreviewers: [eve]\n",
+		"docs/broken/OWNERS": "- writer\n",
+		"code/OWNERS":        "!",
+	}))
+	for _, c := range []struct {
+		path string
+		want []string
+	}{
+		{"README.md", []string{"ann", "bob", "root"}},
+		{"docs/a/b.md", []string{"ann", "bob", "root", "writer"}},
+		{"docs/broken/c.md", []string{"ann", "bob", "root", "writer"}},
+	} {
+		var got []string
+		for _, context := range f.Cover(c.path, nil, []byte("new")).Contexts {
+			for _, p := range context.People {
+				got = append(got, p.Name)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, c.want) {
+			t.Errorf("%s may be approved by %q, want %q", c.path, got, c.want)
+		}
+	}
+	if faults := f.Faults(); len(faults) != 1 || faults[0].File != "/docs/broken/OWNERS" {
+		t.Errorf("faults %v", faults)
+	}
+	if of := f.Cover("code/x.go", []byte("a"), []byte("b")); of.Err == nil || of.IsCovered() {
+		t.Error("a file whose OWNERS cannot be asked is covered")
+	}
+	if of := New(from(nil)).Cover("x", []byte("a"), nil); of.IsCovered() || of.Roots[0].Kind != difference.Removed {
+		t.Error("a file without OWNERS is covered")
+	}
+}
+
+// A file is decided about like a place of the bundle.
+func TestDecision(t *testing.T) {
+	f := New(from(map[string]string{"OWNERS": "approvers: [ann]\n"}))
+	file := f.Cover("README.md", []byte("a"), []byte("b"))
+	said := decision.Words([]decision.Comment{{By: "ann", Body: "/lgtm"}})
+	if d := decision.Decide([]*coverage.File{file}, decision.Input{Words: said}); !d.IsApproved {
+		t.Errorf("got %+v", d)
+	}
+}
