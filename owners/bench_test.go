@@ -20,16 +20,23 @@ func large(tb testing.TB, n, edited int, reuse *bundle.Bundle) *bundle.Bundle {
 		if i < edited {
 			value = "new"
 		}
-		data[fmt.Sprintf("/f/%d.yml", i)] = object{"$schema": fmt.Sprintf("/s-%d.yml", i%30), "name": fmt.Sprint(i), "v": value, "l": []any{"a", "b"}}
+		data[fmt.Sprintf("/f/%d.yml", i)] = object{"$schema": fmt.Sprintf("/s-%d.yml", i%30), "name": fmt.Sprint(i),
+			"v": value, "l": []any{"a", "b"}}
 	}
 	for i := range 600 {
-		data[fmt.Sprintf("/t/%d.yml", i)] = object{"$schema": "/app-interface/change-type-1.yml", "name": fmt.Sprint("t", i), "contextType": "datafile",
-			"contextSchema": fmt.Sprintf("/s-%d.yml", i%30), "changes": []any{object{"provider": "jsonPath", "jsonPathSelectors": []any{"v", "l[*]"}}}}
-		data[fmt.Sprintf("/r/%d.yml", i)] = object{"$schema": "/access/role-1.yml", "name": fmt.Sprint("r", i), "self_service": []any{
-			object{"change_type": object{"$ref": fmt.Sprintf("/t/%d.yml", i)}, "datafiles": []any{object{"$ref": fmt.Sprintf("/f/%d.yml", i%30)}}}}}
-		data[fmt.Sprintf("/u/%d.yml", i)] = object{"$schema": "/access/user-1.yml", "org_username": fmt.Sprint("u", i), "roles": []any{object{"$ref": fmt.Sprintf("/r/%d.yml", i)}}}
+		data[fmt.Sprintf("/t/%d.yml", i)] = object{"$schema": "/app-interface/change-type-1.yml", "name": fmt.Sprint("t", i),
+			"contextType":   "datafile",
+			"contextSchema": fmt.Sprintf("/s-%d.yml", i%30),
+			"changes":       []any{object{"provider": "jsonPath", "jsonPathSelectors": []any{"v", "l[*]"}}}}
+		data[fmt.Sprintf("/r/%d.yml", i)] = object{"$schema": "/access/role-1.yml", "name": fmt.Sprint("r", i),
+			"self_service": []any{
+				object{"change_type": object{"$ref": fmt.Sprintf("/t/%d.yml", i)},
+					"datafiles": []any{object{"$ref": fmt.Sprintf("/f/%d.yml", i%30)}}}}}
+		data[fmt.Sprintf("/u/%d.yml", i)] = object{"$schema": "/access/user-1.yml", "org_username": fmt.Sprint("u", i),
+			"roles": []any{object{"$ref": fmt.Sprintf("/r/%d.yml", i)}}}
 	}
-	raw, err := json.Marshal(object{"data": data, "resources": object{}, "schemas": object{}, "graphql": object{"confs": []any{}}, "git_commit": "", "git_commit_timestamp": ""})
+	raw, err := json.Marshal(object{"data": data, "resources": object{}, "schemas": object{},
+		"graphql": object{"confs": []any{}}, "git_commit": "", "git_commit_timestamp": ""})
 	if err != nil {
 		tb.Fatal(err)
 	}

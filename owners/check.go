@@ -116,7 +116,8 @@ func describe(f *coverage.File, p *coverage.Place, near func() []*rules.Context)
 		out.Owners = append(out.Owners, owner(c))
 	}
 	slices.SortFunc(out.Owners, func(a, b Owner) int {
-		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Bound, b.Bound), cmp.Compare(a.Type, b.Type), cmp.Compare(a.File, b.File))
+		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Bound, b.Bound), cmp.Compare(a.Type, b.Type),
+			cmp.Compare(a.File, b.File))
 	})
 	switch {
 	case f.Err != nil:
@@ -140,7 +141,8 @@ func hasSources(p *coverage.Place) bool {
 
 func owner(c coverage.Cover) Owner {
 	of := c.Context
-	out := Owner{Role: of.Name(), People: []string{}, Unknown: of.Unknown, Type: of.Type.Name, Bound: of.Origin.Name, File: of.File.Path,
+	out := Owner{Role: of.Name(), People: []string{}, Unknown: of.Unknown, Type: of.Type.Name, Bound: of.Origin.Name,
+		File:      of.File.Path,
 		BoundFile: of.Owned.Path, Base: c.Base, Head: c.Head, IsDisabled: of.IsDisabled(), IsRestrictive: of.Type.Restrictive}
 	if of.Role != nil {
 		out.RoleFile, out.Reach = of.Role.File, of.Role.Reach
@@ -169,7 +171,8 @@ func missing(f *coverage.File, p *coverage.Place, near func() []*rules.Context) 
 	}
 	for _, c := range near() {
 		if !c.IsDisabled() && f.IsAllowedBy(c, p) {
-			return fmt.Sprintf("the change type %q would allow it, and no role binds %q to %s", c.Type.Name, c.Origin.Name, c.Owned.Path)
+			return fmt.Sprintf("the change type %q would allow it, and no role binds %q to %s", c.Type.Name, c.Origin.Name,
+				c.Owned.Path)
 		}
 	}
 	if len(f.Contexts) == 0 {
@@ -190,7 +193,8 @@ func ask(places []Place, in Input) Ask {
 		q.Needs[p.Name()] = p.People()
 	}
 	found := people.Find(q)
-	return Ask{Sets: append([][]string{}, found.Sets...), Size: found.Size, AtLeast: found.AtLeast, Nobody: found.Nobody, Unknown: unknown}
+	return Ask{Sets: append([][]string{}, found.Sets...), Size: found.Size, AtLeast: found.AtLeast, Nobody: found.Nobody,
+		Unknown: unknown}
 }
 
 func unique(all []string) []string {

@@ -98,7 +98,8 @@ func (l *linter) shares() ([]Share, error) {
 			continue
 		}
 		// Whoever may remove all leaves of a file owns all of it.
-		c := &content.Change{Ref: ref, Old: of, New: of, Differences: []difference.Difference{{Kind: difference.Removed, Old: of}}}
+		c := &content.Change{Ref: ref, Old: of, New: of,
+			Differences: []difference.Difference{{Kind: difference.Removed, Old: of}}}
 		owned := coverage.Of(l.rules, c, world, nil)
 		if owned.Err != nil {
 			return nil, owned.Err
@@ -150,7 +151,8 @@ func WriteLint(w io.Writer, l *Lint) error {
 	var owned, leaves int
 	for _, s := range l.Shares {
 		owned, leaves = owned+s.Owned, leaves+s.Leaves
-		t.line("%-*s  %3d %% of %s in %s", width, sanitize.Line(s.Schema), percent(s.Owned, s.Leaves), phrase.Count(s.Leaves, "value"), phrase.Count(s.Files, "file"))
+		t.line("%-*s  %3d %% of %s in %s", width, sanitize.Line(s.Schema), percent(s.Owned, s.Leaves),
+			phrase.Count(s.Leaves, "value"), phrase.Count(s.Files, "file"))
 	}
 	t.line("")
 	t.line("%d %% of the data has an owner.", percent(owned, leaves))

@@ -16,10 +16,14 @@ func TestLint(t *testing.T) {
 		want    string // in a hint; the example has one of its own
 	}{
 		{"the example", nil, `no role binds the change type "on-call"`},
-		{"a selector that matches nothing", []string{`"description",`, `"depiction",`}, `the selector "depiction" of the change type "app" matches nothing`},
-		{"a context that is not bound", []string{`roles[?(@.'$ref'=='{{ ctx_file_path }}')]`, `roles[*]`}, `the selector "roles[*]" of the change type "member" does not mention`},
-		{"a role that ended", []string{`"name": "platform"`, `"name": "platform", "expirationDate": "2026-01-01"`}, `the role "platform" ended on 2026-01-01`},
-		{"two users of one name", []string{`"org_username": "cy"`, `"org_username": "bob"`}, `it has the name "bob", and so has`},
+		{"a selector that matches nothing", []string{`"description",`, `"depiction",`},
+			`the selector "depiction" of the change type "app" matches nothing`},
+		{"a context that is not bound", []string{`roles[?(@.'$ref'=='{{ ctx_file_path }}')]`, `roles[*]`},
+			`the selector "roles[*]" of the change type "member" does not mention`},
+		{"a role that ended", []string{`"name": "platform"`, `"name": "platform", "expirationDate": "2026-01-01"`},
+			`the role "platform" ended on 2026-01-01`},
+		{"two users of one name", []string{`"org_username": "cy"`, `"org_username": "bob"`},
+			`it has the name "bob", and so has`},
 	} {
 		l := owners.LintRules(change(t, c.replace...).Head, "2026-11-28")
 		var hints []string

@@ -63,17 +63,27 @@ func TestWhoMustApprove(t *testing.T) {
 		replace []string
 		want    map[string]string
 	}{
-		{"a place of one role", []string{"sells lamps", "sells chairs"}, map[string]string{"/apps/shop.yml description": "ann bob"}},
-		{"a place that another type lends", []string{"4Gi", "8Gi"}, map[string]string{"/namespaces/shop.yml quota.memory": "ann bob cy"}},
-		{"a place that no role is bound to", []string{`"onCall": "day"`, `"onCall": "night"`}, map[string]string{"/apps/shop.yml onCall": "nobody"}},
-		{"somebody joins a role", []string{`"roles": []`, `"roles": [{"$ref": "/roles/shop.yml"}]`}, map[string]string{"/users/dan.yml roles.[0]": "ann bob"}},
-		{"head makes a member, and the member changes a quota", []string{`"roles": []`, `"roles": [{"$ref": "/roles/platform.yml"}]`, "4Gi", "8Gi"},
+		{"a place of one role", []string{"sells lamps", "sells chairs"},
+			map[string]string{"/apps/shop.yml description": "ann bob"}},
+		{"a place that another type lends", []string{"4Gi", "8Gi"},
+			map[string]string{"/namespaces/shop.yml quota.memory": "ann bob cy"}},
+		{"a place that no role is bound to", []string{`"onCall": "day"`, `"onCall": "night"`},
+			map[string]string{"/apps/shop.yml onCall": "nobody"}},
+		{"somebody joins a role", []string{`"roles": []`, `"roles": [{"$ref": "/roles/shop.yml"}]`},
+			map[string]string{"/users/dan.yml roles.[0]": "ann bob"}},
+		{"head makes a member, and the member changes a quota",
+			[]string{`"roles": []`, `"roles": [{"$ref": "/roles/platform.yml"}]`, "4Gi", "8Gi"},
 			map[string]string{"/users/dan.yml roles.[0]": "nobody", "/namespaces/shop.yml quota.memory": "ann bob cy"}},
-		{"head lets a type allow more", []string{`"description",`, `"description", "onCall",`, `"onCall": "day"`, `"onCall": "night"`},
-			map[string]string{"/apps/shop.yml onCall": "nobody", "/change-types/app.yml changes.[0].jsonPathSelectors.[1]": "nobody"}},
-		{"a file moves", []string{`"/apps/shop.yml": {`, `"/apps/store.yml": {`, `"$ref": "/apps/shop.yml"`, `"$ref": "/apps/store.yml"`},
-			map[string]string{"/apps/shop.yml $": "nobody", "/apps/store.yml $": "nobody", "/namespaces/shop.yml app.'$ref'": "nobody",
-				"/apps/shop.yml description": "ann bob", "/apps/shop.yml contacts.[0].hours": "ann bob", "/apps/shop.yml contacts.[1].hours": "ann bob",
+		{"head lets a type allow more", []string{`"description",`, `"description", "onCall",`, `"onCall": "day"`,
+			`"onCall": "night"`},
+			map[string]string{"/apps/shop.yml onCall": "nobody",
+				"/change-types/app.yml changes.[0].jsonPathSelectors.[1]": "nobody"}},
+		{"a file moves", []string{`"/apps/shop.yml": {`, `"/apps/store.yml": {`, `"$ref": "/apps/shop.yml"`,
+			`"$ref": "/apps/store.yml"`},
+			map[string]string{"/apps/shop.yml $": "nobody", "/apps/store.yml $": "nobody",
+				"/namespaces/shop.yml app.'$ref'": "nobody",
+				"/apps/shop.yml description":      "ann bob", "/apps/shop.yml contacts.[0].hours": "ann bob",
+				"/apps/shop.yml contacts.[1].hours":              "ann bob",
 				"/roles/shop.yml self_service.[0].datafiles.[0]": "nobody"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -126,12 +136,16 @@ func TestMemberSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := strings.NewReplacer(`"name": "shop",`+"\n      \"permissions\"", `"name": "shop", "memberSources": [{"group": "lamps"}],`+"\n      \"permissions\"",
-		`"$ref": "/roles/shop.yml"`+"\n        }\n      ],\n      \"$file", `"$ref": "/roles/none.yml"`+"\n        }\n      ],\n      \"$file",
-		`"$ref": "/roles/shop.yml"`+"\n        },\n        {\n          \"$ref\": \"/roles/platform.yml\"", `"$ref": "/roles/platform.yml"`).Replace(string(raw))
+	base := strings.NewReplacer(`"name": "shop",`+"\n      \"permissions\"",
+		`"name": "shop", "memberSources": [{"group": "lamps"}],`+"\n      \"permissions\"",
+		`"$ref": "/roles/shop.yml"`+"\n        }\n      ],\n      \"$file",
+		`"$ref": "/roles/none.yml"`+"\n        }\n      ],\n      \"$file",
+		`"$ref": "/roles/shop.yml"`+"\n        },\n        {\n          \"$ref\": \"/roles/platform.yml\"",
+		`"$ref": "/roles/platform.yml"`).Replace(string(raw))
 	in.Base, in.Head = parsed(t, base), parsed(t, strings.ReplaceAll(base, "sells lamps", "sells chairs"))
 	r := checked(t, in)
-	if len(r.Places) != 1 || r.Places[0].Status != owners.Unknown || !slices.Equal(r.Ask.Unknown, []string{"/apps/shop.yml description"}) {
+	if len(r.Places) != 1 || r.Places[0].Status != owners.Unknown ||
+		!slices.Equal(r.Ask.Unknown, []string{"/apps/shop.yml description"}) {
 		t.Errorf("got %+v", r)
 	}
 }

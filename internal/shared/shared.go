@@ -157,10 +157,11 @@ func Areas(t testing.TB) map[string]bool {
 // internal/conformance, see [Waiting].
 var next = map[string][]string{
 	"change-owners": nil,
-	"generic":       {"admission", "delete_gate", "equal", "error_class", "import", "lro", "offline_check", "ownership", "secret_name", "three_way"},
-	"manager":       nil,
-	"saas":          nil,
-	"selection":     nil,
+	"generic": {"admission", "delete_gate", "equal", "error_class", "import", "lro", "offline_check", "ownership",
+		"secret_name", "three_way"},
+	"manager":   nil,
+	"saas":      nil,
+	"selection": nil,
 }
 
 // Waiting returns the areas of newer cases that no driver reads.

@@ -64,7 +64,8 @@ func (w *world) data() map[string]object {
 		for _, s := range g.selectors {
 			selectors = append(selectors, s.text())
 		}
-		out[fmt.Sprintf("/t%d.yml", i)] = object{"$schema": "/app-interface/change-type-1.yml", "name": fmt.Sprint("t", i), "contextType": "datafile",
+		out[fmt.Sprintf("/t%d.yml", i)] = object{"$schema": "/app-interface/change-type-1.yml", "name": fmt.Sprint("t", i),
+			"contextType":   "datafile",
 			"contextSchema": ref.Schema, "changes": []any{object{"provider": "jsonPath", "jsonPathSelectors": selectors}}}
 		role := fmt.Sprintf("/r%d.yml", i)
 		out[role] = object{"$schema": "/access/role-1.yml", "name": fmt.Sprint("r", i), "self_service": []any{
@@ -75,7 +76,8 @@ func (w *world) data() map[string]object {
 	}
 	for i := range 5 {
 		p := fmt.Sprint("p", i)
-		out["/u/"+p+".yml"] = object{"$schema": "/access/user-1.yml", "name": p, "org_username": p, "roles": append([]any{}, roles[p]...)}
+		out["/u/"+p+".yml"] = object{"$schema": "/access/user-1.yml", "name": p, "org_username": p,
+			"roles": append([]any{}, roles[p]...)}
 	}
 	return out
 }
@@ -90,7 +92,8 @@ func (w *world) editedRule(path string, of object) object {
 			out["org_username"] = "p9"
 		}
 	case "/access/role-1.yml":
-		out["self_service"] = []any{object{"change_type": object{"$ref": fmt.Sprintf("/t%d.yml", w.IntN(len(w.grants)))}, "datafiles": []any{object{"$ref": ref.Path}}}}
+		out["self_service"] = []any{object{"change_type": object{"$ref": fmt.Sprintf("/t%d.yml", w.IntN(len(w.grants)))},
+			"datafiles": []any{object{"$ref": ref.Path}}}}
 	default:
 		out["changes"] = []any{object{"provider": "jsonPath", "jsonPathSelectors": []any{"$"}}}
 		out["disabled"] = w.IntN(2) == 0
@@ -109,7 +112,8 @@ func parsed(rules map[string]object, file any) (*bundle.Bundle, error) {
 		maps.Copy(with, o)
 	}
 	data[ref.Path] = with
-	raw, err := json.Marshal(object{"data": data, "resources": object{}, "schemas": object{}, "graphql": object{"confs": []any{}}, "git_commit": "", "git_commit_timestamp": ""})
+	raw, err := json.Marshal(object{"data": data, "resources": object{}, "schemas": object{},
+		"graphql": object{"confs": []any{}}, "git_commit": "", "git_commit_timestamp": ""})
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,9 @@ func (w *world) holdContent() error {
 	}
 	d := decision.Decide(again, decision.Input{Words: []decision.Word{word}, Holds: book.Holds})
 	for _, p := range d.Places {
-		want := slices.ContainsFunc(files[0].Roots, func(old *coverage.Place) bool { return w.isSame(&later, old.Difference, p.Difference) })
+		want := slices.ContainsFunc(files[0].Roots, func(old *coverage.Place) bool {
+			return w.isSame(&later, old.Difference, p.Difference)
+		})
 		if p.IsApproved != want {
 			return fmt.Errorf("content: %s %s is approved: %v, want %v", p.Kind, p.Difference.Place(), p.IsApproved, want)
 		}

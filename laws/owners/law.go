@@ -23,7 +23,8 @@ func (w *world) hold() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(w.holdComplete(found), holdFine(found), w.holdOrder(found), w.holdCovered(files), w.holdPermuted(files),
+	return errors.Join(w.holdComplete(found), holdFine(found), w.holdOrder(found), w.holdCovered(files),
+		w.holdPermuted(files),
 		w.holdFewer(files), w.holdContent(), w.holdDecided())
 }
 
@@ -107,7 +108,8 @@ func (w *world) isInParts(d difference.Difference) bool {
 		at, side, v = d.Base, w.base, d.Old
 	}
 	o, isObject := v.(map[string]any)
-	if !isObject || d.Kind != difference.Added && d.Kind != difference.Removed || len(leaves(at, o)) == 1 && len(leaves(at, o)[0].at) == len(at) {
+	if !isObject || d.Kind != difference.Added && d.Kind != difference.Removed ||
+		len(leaves(at, o)) == 1 && len(leaves(at, o)[0].at) == len(at) {
 		return false
 	}
 	return !slices.ContainsFunc(leaves(at, o), func(l leaf) bool {

@@ -32,7 +32,8 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 			return 1
 		}
 	}
-	_, _ = fmt.Fprintf(out, "laws of owners: %d worlds of seed %d hold, in %s\n", *worlds, *seed, time.Since(start).Round(time.Second))
+	_, _ = fmt.Fprintf(out, "laws of owners: %d worlds of seed %d hold, in %s\n", *worlds, *seed,
+		time.Since(start).Round(time.Second))
 	return 0
 }
 

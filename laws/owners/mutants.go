@@ -87,7 +87,8 @@ func (m mutant) try(ctx context.Context, worlds uint64) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, mutantTime)
 	defer cancel()
 	program := filepath.Join(dir, "laws")
-	if said, err := exec.CommandContext(ctx, "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "./laws/owners").CombinedOutput(); err != nil {
+	if said, err := exec.CommandContext(ctx, "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program,
+		"./laws/owners").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("it does not build: %s", said)
 	}
 	said, err := exec.CommandContext(ctx, program, "--worlds", fmt.Sprint(worlds)).CombinedOutput()

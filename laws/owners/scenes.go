@@ -18,7 +18,8 @@ import (
 func (w *world) holdDecided() error {
 	a, b := fmt.Sprintf("p%d", w.IntN(3)), fmt.Sprintf("p%d", w.IntN(3))
 	s := scene{author: a, people: [][]string{{a}, {b}}}
-	return errors.Join(s.holdRestrictive(), s.holdAdmission(), s.holdPriority(), s.holdUnknown(), holdUnread(w.IntN(20)), holdMove())
+	return errors.Join(s.holdRestrictive(), s.holdAdmission(), s.holdPriority(), s.holdUnknown(), holdUnread(w.IntN(20)),
+		holdMove())
 }
 
 // A scene is two files with an owner each, by one type.
@@ -32,13 +33,15 @@ type scene struct {
 func (s scene) cover(selectors ...string) ([]*coverage.File, error) {
 	in := rules.Input{Today: "2026-01-01"}
 	for n, selector := range selectors {
-		t := rules.ChangeType{Name: fmt.Sprint("t", n), ContextSchema: "/s.yml", Changes: []rules.ChangeRule{{Selectors: []string{selector}}}}
+		t := rules.ChangeType{Name: fmt.Sprint("t", n), ContextSchema: "/s.yml",
+			Changes: []rules.ChangeRule{{Selectors: []string{selector}}}}
 		if s.edit != nil {
 			s.edit(&t)
 		}
 		in.Types = append(in.Types, t)
 		for i, people := range s.people {
-			role := rules.Role{Name: fmt.Sprint("r", n, i), Binds: []rules.Bind{{Type: t.Name, Datafiles: []content.Ref{fileOf(i)}}}}
+			role := rules.Role{Name: fmt.Sprint("r", n, i),
+				Binds: []rules.Bind{{Type: t.Name, Datafiles: []content.Ref{fileOf(i)}}}}
 			for _, p := range people {
 				role.People = append(role.People, rules.Person{Name: p})
 			}
@@ -51,7 +54,8 @@ func (s scene) cover(selectors ...string) ([]*coverage.File, error) {
 	}
 	var files []*coverage.File
 	for i := range s.people {
-		c := &content.Change{Ref: fileOf(i), Old: map[string]any{"a": "1", "l": []any{"x"}}, New: map[string]any{"a": "2", "l": []any{"x"}}}
+		c := &content.Change{Ref: fileOf(i), Old: map[string]any{"a": "1", "l": []any{"x"}},
+			New: map[string]any{"a": "2", "l": []any{"x"}}}
 		c.Compare(false)
 		files = append(files, coverage.Of(r, c, nil, nil))
 	}
@@ -97,11 +101,14 @@ func (s scene) holdAdmission() error {
 func (s scene) holdPriority() error {
 	in := rules.Input{Types: []rules.ChangeType{
 		{Name: "used", Priority: "high", ContextSchema: "/s.yml", Changes: []rules.ChangeRule{{Selectors: []string{"a"}}}},
-		{Name: "disabled", Priority: "low", ContextSchema: "/s.yml", Disabled: true, Changes: []rules.ChangeRule{{Selectors: []string{"a", "b"}}}},
-		{Name: "elsewhere", Priority: "medium", ContextSchema: "/s.yml", Changes: []rules.ChangeRule{{Selectors: []string{"c"}}}},
+		{Name: "disabled", Priority: "low", ContextSchema: "/s.yml", Disabled: true,
+			Changes: []rules.ChangeRule{{Selectors: []string{"a", "b"}}}},
+		{Name: "elsewhere", Priority: "medium", ContextSchema: "/s.yml",
+			Changes: []rules.ChangeRule{{Selectors: []string{"c"}}}},
 	}, Today: "2026-01-01"}
 	for _, t := range in.Types {
-		in.Roles = append(in.Roles, rules.Role{Name: t.Name, People: []rules.Person{{Name: s.author}}, Binds: []rules.Bind{{Type: t.Name}}})
+		in.Roles = append(in.Roles, rules.Role{Name: t.Name, People: []rules.Person{{Name: s.author}},
+			Binds: []rules.Bind{{Type: t.Name}}})
 	}
 	r, faults := rules.Compile(in)
 	if len(faults) > 0 {
@@ -139,7 +146,8 @@ func (s scene) holdUnknown() error {
 
 // holdUnread: a word that comes right after a push is not surely about it, unless it names the commit.
 func holdUnread(seconds int) error {
-	versions := []approvals.Version{{Head: "1a2b3c4d", PushedAt: time.Unix(0, 0)}, {Head: "5e6f7a8b", PushedAt: time.Unix(100, 0)}}
+	versions := []approvals.Version{{Head: "1a2b3c4d", PushedAt: time.Unix(0, 0)},
+		{Head: "5e6f7a8b", PushedAt: time.Unix(100, 0)}}
 	word := decision.Word{By: "p", Command: decision.Approve, At: time.Unix(100+int64(seconds), 0)}
 	v, isSure, ok := approvals.About(word, versions)
 	if !ok || v.Head != "5e6f7a8b" || isSure != (seconds >= 10) {

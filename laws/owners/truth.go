@@ -65,8 +65,8 @@ func count(document any, all []leaf) map[string]int {
 	return out
 }
 
-// holdComplete checks that what is the same on both sides without what differs is the same on both sides, and that nothing
-// differs that is the same.
+// holdComplete checks that what is the same on both sides without what differs is the same on both sides, and that
+// nothing differs that is the same.
 func (w *world) holdComplete(found []difference.Difference) error {
 	var old, new []leaf
 	for _, d := range found {
@@ -79,7 +79,8 @@ func (w *world) holdComplete(found []difference.Difference) error {
 		if d.Kind == difference.Changed && difference.Canonical(d.Old) == difference.Canonical(d.New) {
 			return fmt.Errorf("complete: %s does not differ", d.Place())
 		}
-		if v, isThere := d.Base.At(w.base); d.Kind == difference.Changed && (!isThere || difference.Canonical(v) != difference.Canonical(d.Old)) {
+		if v, isThere := d.Base.At(w.base); d.Kind == difference.Changed &&
+			(!isThere || difference.Canonical(v) != difference.Canonical(d.Old)) {
 			return fmt.Errorf("complete: base has another value at %s", d.Base)
 		}
 	}

@@ -221,7 +221,8 @@ func show(out io.Writer, o options, s *sum) {
 			}
 			left--
 			_, _ = fmt.Fprintf(out,
-				"%s of %s, merge request %d, in %s:\n  %.400q\n  %.400q\n  go run ./laws/secrets --native %s --seed %d --from %d --pairs 1 --edits %q\n",
+				"%s of %s, merge request %d, in %s:\n  %.400q\n  %.400q\n  go run ./laws/secrets --native %s --seed %d --from %d "+
+					"--pairs 1 --edits %q\n",
 				d.Class, d.Native, d.Index, d.Where, d.First, d.Second, d.Native, o.seed, d.Index, strings.Join(d.Edits, ","))
 		}
 	}

@@ -147,7 +147,8 @@ var chartObjects = []string{
 	"{{ if eq .Values.PW \"guess\" }}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: guessed}\n{{ end }}",
 	"{{ if gt (len .Values.PW) 8 }}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: long}\n{{ end }}",
 	"---\napiVersion: v1\nkind: Service\nmetadata: {name: \"c-{{ len .Values.PW }}\"}",
-	"---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: c}\nspec: {template: {spec: {containers: [{name: c, image: \"quay.io/acme/shop:{{ len .Values.PW }}\"}]}}}",
+	"---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: c}\nspec: {template: {spec: {containers: [{name: c, " +
+		"image: \"quay.io/acme/shop:{{ len .Values.PW }}\"}]}}}",
 	"---\napiVersion: v1\nkind: Service\nmetadata: {name: c}\nspec: {{ .Values.PW }}",
 	"---\n{{ .Values.PW }}",
 }

@@ -102,14 +102,16 @@ func (p program) definition() string {
 		cmd = "sh -c '" + strings.ReplaceAll(p.inline(), "'", `'"'"'`) + "'"
 	}
 	quoted, _ := json.Marshal(cmd) // a string always has a form in JSON
-	return fmt.Sprintf("$schema: /app-sre/integration-1.yml\nname: %s\ndescription: goodone\nschemas:\n- /office/person-1.yml\n- /office/room-1.yml\npr_check:\n  cmd: %s\n", p.Name, quoted)
+	return fmt.Sprintf("$schema: /app-sre/integration-1.yml\nname: %s\ndescription: goodone\nschemas:\n- "+
+		"/office/person-1.yml\n- /office/room-1.yml\npr_check:\n  cmd: %s\n", p.Name, quoted)
 }
 
 // settings returns prcheck.yaml.
 func (p pair) settings() string {
 	var b strings.Builder
 	b.WriteString(
-		"version: 1\nexec:\n  argv: [\"{cmd}\"]\n  env: {GRAPHQL_SERVER: \"{graphql_url}\", PYTHONDONTWRITEBYTECODE: \"1\"}\n" +
+		"version: 1\nexec:\n  argv: [\"{cmd}\"]\n  env: {GRAPHQL_SERVER: \"{graphql_url}\", PYTHONDONTWRITEBYTECODE: " +
+			"\"1\"}\n" +
 			"  pass_env: [HOME, PATH, CI_PROJECT_DIR]\n  timeout: 1m\nstate: {keys: [\"KEY\"], project: a/b}\n")
 	rows := ""
 	for _, prog := range p.Programs {

@@ -110,7 +110,8 @@ func (b block) python() string {
 		return fmt.Sprintf("see(%q, run(\"sh\", %q))\n", id, at)
 	case follows:
 		if b.Way == 0 {
-			return fmt.Sprintf("if os.path.islink(%q):\n    see(%q, os.readlink(%q))\nif not os.path.exists(%q):\n    fault(%q, \"misses target\")\n", at, id, at, at, id)
+			return fmt.Sprintf("if os.path.islink(%q):\n    see(%q, os.readlink(%q))\nif not os.path.exists(%q):\n    "+
+				"fault(%q, \"misses target\")\n", at, id, at, at, id)
 		}
 		return fmt.Sprintf("see(%q, read(%q))\n", id, at)
 	case asks:
@@ -125,7 +126,8 @@ func (b block) pythonRare() string {
 	two := b.Way%2 == 1
 	switch b.Kind {
 	case writes:
-		text := fmt.Sprintf("os.makedirs(\"work\", exist_ok=True)\nwith open(%q, \"w\") as f:\n    f.write(\"goodself\")\nif read(%q) != \"goodself\":\n    fault(%q, \"reads other\")\n", at, at, id)
+		text := fmt.Sprintf("os.makedirs(\"work\", exist_ok=True)\nwith open(%q, \"w\") as f:\n    "+
+			"f.write(\"goodself\")\nif read(%q) != \"goodself\":\n    fault(%q, \"reads other\")\n", at, at, id)
 		if two {
 			text += fmt.Sprintf("os.remove(%q)\n", at)
 		}
@@ -138,7 +140,8 @@ func (b block) pythonRare() string {
 			b.Limit, id)
 	case git:
 		return [...]string{
-			fmt.Sprintf("if not run(\"git\", \"rev-parse\", \"HEAD\"):\n    fault(%q, \"misses HEAD\")\nsee(%q, run(\"git\", \"show\", \"HEAD:%s\"))\n", id, id, at),
+			fmt.Sprintf("if not run(\"git\", \"rev-parse\", \"HEAD\"):\n    fault(%q, \"misses HEAD\")\nsee(%q, run(\"git\", "+
+				"\"show\", \"HEAD:%s\"))\n", id, id, at),
 			fmt.Sprintf("if os.path.exists(%q) and not run(\"git\", \"ls-files\", %q):\n    fault(%q, \"finds untracked\")\n",
 				at, at, id),
 			fmt.Sprintf("see(%q, run(\"git\", \"show\", \"HEAD:%s\"))\n", id, at),

@@ -73,7 +73,8 @@ func (b block) shell() string {
 		}
 		return b.shellOpens(at)
 	case writes:
-		return fmt.Sprintf("mkdir -p work\necho goodself > %s || fault %s cannot write\nread -r line < %s\n[ \"$line\" = goodself ] || fault %s reads other\n", at, id, at, id) +
+		return fmt.Sprintf("mkdir -p work\necho goodself > %s || fault %s cannot write\nread -r line < %s\n[ \"$line\" = "+
+			"goodself ] || fault %s reads other\n", at, id, at, id) +
 			map[bool]string{true: "rm -f " + at + "\n", false: ""}[two]
 	case stats:
 		if two {
@@ -108,9 +109,11 @@ func (b block) shellOpens(at string) string {
 func (b block) shellGit() string {
 	switch b.Way {
 	case 0:
-		return fmt.Sprintf("git rev-parse -q --verify HEAD >/dev/null 2>&1 || fault %s misses HEAD\nsee %s \"$(git show HEAD:%s 2>/dev/null)\"\n", b.ID, b.ID, b.Path)
+		return fmt.Sprintf("git rev-parse -q --verify HEAD >/dev/null 2>&1 || fault %s misses HEAD\nsee %s \"$(git show "+
+			"HEAD:%s 2>/dev/null)\"\n", b.ID, b.ID, b.Path)
 	case 1:
-		return fmt.Sprintf("[ -n \"$(git ls-files %s 2>/dev/null)\" ] || [ ! -e %s ] || fault %s finds untracked\nsee %s \"$(cat %s 2>/dev/null)\"\n", b.Path, b.Path, b.ID, b.ID, b.Path)
+		return fmt.Sprintf("[ -n \"$(git ls-files %s 2>/dev/null)\" ] || [ ! -e %s ] || fault %s finds untracked\nsee %s "+
+			"\"$(cat %s 2>/dev/null)\"\n", b.Path, b.Path, b.ID, b.ID, b.Path)
 	case 2:
 		return fmt.Sprintf("see %s \"$(git show HEAD:%s 2>/dev/null)\"\n", b.ID, b.Path)
 	}

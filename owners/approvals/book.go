@@ -23,7 +23,9 @@ const unread = 10 * time.Second
 // About returns the version about which a word was said. isSure is false if the version came so shortly before the word
 // that somebody may have read the one before. It is not ok if there was no such version.
 func About(w decision.Word, versions []Version) (v Version, isSure, ok bool) {
-	versions = slices.SortedStableFunc(slices.Values(versions), func(a, b Version) int { return a.PushedAt.Compare(b.PushedAt) })
+	versions = slices.SortedStableFunc(slices.Values(versions), func(a, b Version) int {
+		return a.PushedAt.Compare(b.PushedAt)
+	})
 	if w.Commit != "" {
 		i := slices.IndexFunc(versions, func(v Version) bool { return strings.HasPrefix(v.Head, w.Commit) })
 		if i < 0 || versions[i].PushedAt.After(w.At) {
@@ -139,7 +141,8 @@ func (b *Book) judge(s Subject, p *coverage.Place) (Reason, []string) {
 	var about, others []Entry
 	for _, e := range b.Entries {
 		switch {
-		case e.Command != decision.Approve || e.Kind != s.Kind || e.File != s.File || e.Place != s.Place || !e.Could && !mayApprove(p, e.Person):
+		case e.Command != decision.Approve || e.Kind != s.Kind || e.File != s.File || e.Place != s.Place ||
+			!e.Could && !mayApprove(p, e.Person):
 		case e.Subject == s:
 			about = append(about, e)
 		default:
@@ -163,7 +166,9 @@ func (b *Book) judge(s Subject, p *coverage.Place) (Reason, []string) {
 }
 
 func mayApprove(p *coverage.Place, person string) bool {
-	return slices.ContainsFunc(p.Covers, func(c coverage.Cover) bool { return !c.Context.IsDisabled() && c.Context.Has(person) })
+	return slices.ContainsFunc(p.Covers, func(c coverage.Cover) bool {
+		return !c.Context.IsDisabled() && c.Context.Has(person)
+	})
 }
 
 func names(entries []Entry) []string {
@@ -187,11 +192,13 @@ func (b *Book) gone(now []Subject) []Loss {
 			if s.Kind != e.Kind || s.File != e.File {
 				return false
 			}
-			isMoved := s.Base == e.Base && s.Head == e.Head && positions.ReplaceAllString(s.Place, "[]") == positions.ReplaceAllString(e.Place, "[]")
+			isMoved := s.Base == e.Base && s.Head == e.Head &&
+				positions.ReplaceAllString(s.Place, "[]") == positions.ReplaceAllString(e.Place, "[]")
 			return s.Place == e.Place || isMoved
 		}
 		isTold := func(other Entry) bool { return other.File == e.File && other.Place == e.Place }
-		if e.Command == decision.Approve && e.Could && !slices.ContainsFunc(now, isNow) && !slices.ContainsFunc(b.Entries[:i], isTold) {
+		if e.Command == decision.Approve && e.Could && !slices.ContainsFunc(now, isNow) &&
+			!slices.ContainsFunc(b.Entries[:i], isTold) {
 			out = append(out, Loss{e.File, e.Place, Gone, []string{e.Person}})
 		}
 	}

@@ -60,7 +60,8 @@ func TestKeepCases(t *testing.T) {
 				reasons[l.File+" "+l.Place] = want
 			}
 		}
-		if !slices.Equal(holds, c.Expected.Holds) || len(reasons)+len(c.Expected.Lost) > 0 && !reflect.DeepEqual(reasons, c.Expected.Lost) {
+		if !slices.Equal(holds, c.Expected.Holds) ||
+			len(reasons)+len(c.Expected.Lost) > 0 && !reflect.DeepEqual(reasons, c.Expected.Lost) {
 			t.Errorf("got %q and %q, want %q and %q", holds, reasons, c.Expected.Holds, c.Expected.Lost)
 		}
 	})
@@ -77,7 +78,8 @@ func (v versionOf) cover(t *testing.T, roles map[string]roleOf) []*coverage.File
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(roles)) {
-		in.Types = append(in.Types, rules.ChangeType{Name: name, ContextSchema: "/s.yml", Changes: []rules.ChangeRule{{Selectors: roles[name].Paths}}})
+		in.Types = append(in.Types, rules.ChangeType{Name: name, ContextSchema: "/s.yml",
+			Changes: []rules.ChangeRule{{Selectors: roles[name].Paths}}})
 		role := rules.Role{Name: name, Binds: []rules.Bind{{Type: name}}}
 		for _, user := range roles[name].Users {
 			role.People = append(role.People, rules.Person{Name: user})
@@ -90,7 +92,8 @@ func (v versionOf) cover(t *testing.T, roles map[string]roleOf) []*coverage.File
 	}
 	var files []*coverage.File
 	for _, path := range paths {
-		c := &content.Change{Ref: content.Ref{Kind: content.Datafile, Path: path, Schema: "/s.yml"}, Old: decoded(t, v.Base[path]), New: decoded(t, v.Head[path])}
+		c := &content.Change{Ref: content.Ref{Kind: content.Datafile, Path: path, Schema: "/s.yml"},
+			Old: decoded(t, v.Base[path]), New: decoded(t, v.Head[path])}
 		if c.Compare(false); len(c.Differences) > 0 {
 			files = append(files, coverage.Of(r, c, nil, nil))
 		}

@@ -34,7 +34,8 @@ type Entry struct {
 
 // Of returns the subject of a place.
 func Of(f *coverage.File, p *coverage.Place) Subject {
-	s := Subject{Kind: f.Kind, File: f.Path, Place: "_text_", Base: digest(p.Kind, f.OldSum), Head: digest(p.Kind, f.NewSum)}
+	s := Subject{Kind: f.Kind, File: f.Path, Place: "_text_", Base: digest(p.Kind, f.OldSum),
+		Head: digest(p.Kind, f.NewSum)}
 	switch p.Kind {
 	case difference.Text:
 		return s

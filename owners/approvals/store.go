@@ -26,8 +26,8 @@ type Store struct {
 	warn func(error)
 }
 
-// NewStore returns the store for a merge request, named as in group/project!1. warn is told of a document that cannot be
-// used: then every word counts for its own version alone.
+// NewStore returns the store for a merge request, named as in group/project!1. warn is told of a document that cannot
+// be used: then every word counts for its own version alone.
 func NewStore(in state.Store, mergeRequest string, warn func(error)) Store {
 	return Store{in, "approvals/" + state.Name(mergeRequest) + ".json", warn}
 }
@@ -40,8 +40,8 @@ type document struct {
 
 var kind = state.Kind[document]{Version: version, Limit: maxDocument}
 
-// Load returns what is kept. A document that is damaged, or not signed by somebody who is trusted, is as good as none. A
-// state that does not answer is an error.
+// Load returns what is kept. A document that is damaged, or not signed by somebody who is trusted, is as good as none.
+// A state that does not answer is an error.
 func (s Store) Load(ctx context.Context) (Book, error) {
 	raw, err := s.in.Read(ctx, s.key)
 	switch {

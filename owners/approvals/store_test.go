@@ -13,7 +13,8 @@ import (
 )
 
 func entry(person, place string, at int64) approvals.Entry {
-	return approvals.Entry{Subject: approvals.Subject{Kind: "datafile", File: "/f.yml", Place: place, Base: "1", Head: "2"},
+	return approvals.Entry{Subject: approvals.Subject{Kind: "datafile", File: "/f.yml", Place: place, Base: "1",
+		Head: "2"},
 		Person: person, Command: decision.Approve, At: time.Unix(at, 0).UTC(), Version: "1a2b3c4", Could: true}
 }
 

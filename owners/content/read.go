@@ -129,7 +129,8 @@ type list struct {
 
 func (l *list) add(kind Kind, old, new *bundle.File) {
 	f := present(old, new)
-	c := &Change{Ref: Ref{kind, string(f.Path), string(schemaOf(old, new))}, Old: ofFile(old, kind), New: ofFile(new, kind)}
+	c := &Change{Ref: Ref{kind, string(f.Path), string(schemaOf(old, new))}, Old: ofFile(old, kind),
+		New: ofFile(new, kind)}
 	c.OldSum, c.NewSum = sum(old, kind), sum(new, kind)
 	c.Referring = referring(old, new, kind)
 	c.Compare(c.OldSum != c.NewSum)
@@ -148,7 +149,7 @@ func present(old, new *bundle.File) *bundle.File {
 }
 
 // schemaOf returns the schema of a file: that of head, if it has one.
-func schemaOf(old, new *bundle.File) bundle.Schema {
+func schemaOf(old, new *bundle.File) bundle.SchemaPath {
 	if new != nil && new.Schema != "" || old == nil {
 		return new.Schema
 	}

@@ -108,7 +108,9 @@ func (f *File) cover(c *rules.Context) error {
 			}
 		}
 	}
-	if err := f.split(difference.Added, a.head, func(selector string) Cover { return Cover{Context: c, Head: selector} }); err != nil {
+	if err := f.split(difference.Added, a.head, func(selector string) Cover {
+		return Cover{Context: c, Head: selector}
+	}); err != nil {
 		return err
 	}
 	return f.split(difference.Removed, a.base, func(selector string) Cover { return Cover{Context: c, Base: selector} })

@@ -30,8 +30,8 @@ func (p *Place) IsDirect() bool {
 // IsCovered reports whether contexts cover the place, as a whole or in parts.
 func (p *Place) IsCovered() bool { return p.IsDirect() || p.IsInParts() }
 
-// IsInParts reports whether the parts cover all leaves of the place. That may be so for an object, and for a list that is
-// a part of one.
+// IsInParts reports whether the parts cover all leaves of the place. That may be so for an object, and for a list that
+// is a part of one.
 func (p *Place) IsInParts() bool {
 	v := p.value()
 	if _, isList := v.([]any); len(p.Parts) == 0 || isList && !p.isPart {

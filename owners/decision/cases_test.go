@@ -53,8 +53,10 @@ type casePlace struct {
 
 // Worlds are decided about as the recorded cases say.
 func TestWorldCases(t *testing.T) {
-	for _, area := range []string{"owners_cover", "owners_resource", "owners_split", "owners_context", "owners_expansion", "owners_inherit",
-		"owners_implicit", "owners_move", "owners_roles", "owners_priority", "owners_hole", "owners_decide", "owners_admission"} {
+	for _, area := range []string{"owners_cover", "owners_resource", "owners_split", "owners_context", "owners_expansion",
+		"owners_inherit",
+		"owners_implicit", "owners_move", "owners_roles", "owners_priority", "owners_hole", "owners_decide",
+		"owners_admission"} {
 		shared.Each(t, area, holdWorld)
 	}
 }
@@ -188,7 +190,8 @@ func needs(files []*coverage.File, path string) string {
 		}
 		who := strings.Join(roles, ", ")
 		if len(roles) == 0 {
-			who = map[difference.Kind]string{difference.Added: "nobody may add it", difference.Removed: "nobody may remove it"}[p.Kind]
+			who = map[difference.Kind]string{difference.Added: "nobody may add it",
+				difference.Removed: "nobody may remove it"}[p.Kind]
 		}
 		return p.Kind.String() + " at " + p.Place().String() + ": " + who
 	}

@@ -71,13 +71,15 @@ const (
 
 // LetsThrough reports whether a label lets a change through.
 func LetsThrough(label string) bool {
-	return label == selfServiceable || strings.HasPrefix(label, approvedPrefix) || label == strings.TrimSuffix(approvedPrefix, ": ")
+	return label == selfServiceable || strings.HasPrefix(label, approvedPrefix) ||
+		label == strings.TrimSuffix(approvedPrefix, ": ")
 }
 
 // IsSelfServiceable reports whether people whom base names may approve all of a change. One that also touches files
 // outside of the bundle is limited, and never self-serviceable.
 func (d *Decision) IsSelfServiceable(isLimited bool) bool {
-	return !isLimited && d.IsCovered && len(d.Unknown) == 0 && !slices.ContainsFunc(d.Places, func(p *Place) bool { return !p.IsApproved && len(p.People()) == 0 })
+	return !isLimited && d.IsCovered && len(d.Unknown) == 0 &&
+		!slices.ContainsFunc(d.Places, func(p *Place) bool { return !p.IsApproved && len(p.People()) == 0 })
 }
 
 // LetsThrough reports whether a change may be merged.
@@ -87,8 +89,9 @@ func (d *Decision) LetsThrough(isLimited bool) bool {
 
 // WithLabels returns labels of a merge request as a decision makes them; labels that it knows nothing of stay.
 func (d *Decision) WithLabels(current []string, isLimited bool) []string {
-	conditions := map[string]bool{selfServiceable: d.IsSelfServiceable(isLimited), notSelfServiceable: !d.IsSelfServiceable(isLimited),
-		held: d.IsHeld, restricted: !d.IsAdmitted}
+	conditions := map[string]bool{selfServiceable: d.IsSelfServiceable(isLimited),
+		notSelfServiceable: !d.IsSelfServiceable(isLimited),
+		held:               d.IsHeld, restricted: !d.IsAdmitted}
 	for _, p := range rules.Priorities {
 		conditions[approvedPrefix+p] = d.LetsThrough(isLimited) && p == d.Priority
 	}

@@ -10,7 +10,8 @@ import (
 
 // A word may name the commit that was read.
 func TestApprovalOfACommit(t *testing.T) {
-	for body, want := range map[string]string{"/lgtm 1a2b3c4": "1a2b3c4", "/lgtm now": "none", "/lgtm 1a2b3c": "none", "/lgtm 1A2B3C4": "none", "/lgtm": ""} {
+	for body, want := range map[string]string{"/lgtm 1a2b3c4": "1a2b3c4", "/lgtm now": "none", "/lgtm 1a2b3c": "none",
+		"/lgtm 1A2B3C4": "none", "/lgtm": ""} {
 		got := "none"
 		for _, w := range decision.Words([]decision.Comment{{By: "ann", Body: body}}) {
 			got = w.Commit

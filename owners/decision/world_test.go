@@ -119,7 +119,8 @@ func (w world) input() rules.Input {
 		of := rules.ChangeType{Name: t.Name, Priority: t.Priority, ContextType: t.ContextType, ContextSchema: t.ContextSchema,
 			Disabled: t.Disabled, Restrictive: t.Restrictive, Inherit: t.Inherit}
 		for _, c := range t.Changes {
-			of.Changes = append(of.Changes, rules.ChangeRule{Schema: c.ChangeSchema, Selectors: c.JSONPathSelectors, Types: c.ChangeTypes, Context: c.Context})
+			of.Changes = append(of.Changes, rules.ChangeRule{Schema: c.ChangeSchema, Selectors: c.JSONPathSelectors,
+				Types: c.ChangeTypes, Context: c.Context})
 		}
 		for _, i := range t.ImplicitOwnership {
 			of.Implicit = append(of.Implicit, i.JSONPathSelector)
@@ -127,7 +128,8 @@ func (w world) input() rules.Input {
 		in.Types = append(in.Types, of)
 	}
 	for _, r := range w.Roles {
-		of := rules.Role{Name: r.Name, Expires: r.ExpirationDate, HasBots: len(r.Bots) > 0, Labels: rules.OwnerLabels(r.Labels["change-owners-labels"])}
+		of := rules.Role{Name: r.Name, Expires: r.ExpirationDate, HasBots: len(r.Bots) > 0,
+			Labels: rules.OwnerLabels(r.Labels["change-owners-labels"])}
 		for _, name := range slices.Concat(r.Users, r.Bots) {
 			if name != "" {
 				of.People = append(of.People, rules.Person{Name: name})
@@ -155,7 +157,8 @@ func (w world) changes(t *testing.T) ([]*content.Change, sides) {
 	all := sides{}
 	var out []*content.Change
 	var sums []string
-	for kind, files := range map[content.Kind]map[string]worldFile{content.Datafile: w.Files, content.Resource: w.Resources} {
+	for kind, files := range map[content.Kind]map[string]worldFile{content.Datafile: w.Files,
+		content.Resource: w.Resources} {
 		for _, path := range slices.Sorted(maps.Keys(files)) {
 			f := files[path]
 			old, new := f.sides(t, kind)

@@ -13,7 +13,8 @@ import (
 func items(n int) []any {
 	out := make([]any, n)
 	for i := range out {
-		out[i] = map[string]any{"__identifier": fmt.Sprint(i), "n": fmt.Sprint(i), "v": json.Number("1"), "l": []any{"x", "y"}}
+		out[i] = map[string]any{"__identifier": fmt.Sprint(i), "n": fmt.Sprint(i), "v": json.Number("1"),
+			"l": []any{"x", "y"}}
 	}
 	return out
 }
@@ -53,13 +54,16 @@ func TestOf(t *testing.T) {
 		{"the first of three goes", `{"l": ["a", "b", "a"]}`, `{"l": ["b", "a"]}`, `removed l.[0]`},
 		{"a scalar at the same position", `{"l": ["a", "b"]}`, `{"l": ["a", "c"]}`, `changed l.[1]`},
 		{"lists in a list", `{"l": [["a"], ["b"]]}`, `{"l": [["a"], ["c"]]}`, `changed l.[1].[0]`},
-		{"only the identifier", `{"l": [{"__identifier": "a", "v": 1}]}`, `{"l": [{"__identifier": "b", "v": 1}]}`, `added l.[0], removed l.[0]`},
+		{"only the identifier", `{"l": [{"__identifier": "a", "v": 1}]}`, `{"l": [{"__identifier": "b", "v": 1}]}`,
+			`added l.[0], removed l.[0]`},
 		{"the identifier of an object", `{"o": {"__identifier": "a", "v": 1}}`, `{"o": {"__identifier": "b", "v": 1}}`, ``},
 		{"a list becomes an object", `{"x": [1]}`, `{"x": {"a": 1}}`, `changed x`},
 		{"an empty object comes", `{"a": 1}`, `{"a": 1, "b": {}}`, `added b`},
 		{"all keys of an object go", `{"a": {"x": 1, "y": 2}}`, `{"a": {}}`, `removed a.x, removed a.y`},
-		{"an edited item without identity moves", `{"l": [{"n": 1, "v": 1}, {"n": 2, "v": 2}]}`, `{"l": [{"n": 2, "v": 2}, {"n": 1, "v": 3}]}`, `reordered l, changed l.[1].v`},
-		{"the order of items in an item", `{"l": [{"o": [{"$ref": "/a"}, {"$ref": "/b"}]}]}`, `{"l": [{"o": [{"$ref": "/b"}, {"$ref": "/a"}]}]}`, `reordered l.[0].o`},
+		{"an edited item without identity moves", `{"l": [{"n": 1, "v": 1}, {"n": 2, "v": 2}]}`,
+			`{"l": [{"n": 2, "v": 2}, {"n": 1, "v": 3}]}`, `reordered l, changed l.[1].v`},
+		{"the order of items in an item", `{"l": [{"o": [{"$ref": "/a"}, {"$ref": "/b"}]}]}`,
+			`{"l": [{"o": [{"$ref": "/b"}, {"$ref": "/a"}]}]}`, `reordered l.[0].o`},
 	} {
 		got := ""
 		for i, d := range Of(decoded(t, []byte(c.old)), decoded(t, []byte(c.new))) {
@@ -85,7 +89,8 @@ func FuzzOf(f *testing.F) {
 		}
 		old, new = numbered(old), numbered(new)
 		found := Of(old, new)
-		if isSame := Canonical(old) == Canonical(new); isSame && len(Of(old, old)) > 0 || !IsEmpty(old) && !IsEmpty(new) && isSame && reflect.DeepEqual(old, new) && len(found) > 0 {
+		if isSame := Canonical(old) == Canonical(new); isSame && len(Of(old, old)) > 0 ||
+			!IsEmpty(old) && !IsEmpty(new) && isSame && reflect.DeepEqual(old, new) && len(found) > 0 {
 			t.Errorf("%s differs from itself: %v", a, found)
 		}
 		if len(found) == 0 && !(IsEmpty(old) && IsEmpty(new)) && Canonical(old) != Canonical(new) {

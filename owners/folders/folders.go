@@ -61,7 +61,8 @@ func (f *Folders) mapping(name string) (map[string]any, error) {
 	}
 	m, ok := bundler.ReadMapping(raw)
 	if !ok {
-		f.faults = append(f.faults, rules.Fault{Kind: rules.BadWord, File: "/" + name, Text: "it must be a mapping of YAML, such as approvers: [ana]"})
+		f.faults = append(f.faults, rules.Fault{Kind: rules.BadWord, File: "/" + name,
+			Text: "it must be a mapping of YAML, such as approvers: [ana]"})
 	}
 	return m, nil
 }
@@ -118,8 +119,8 @@ func (f *Folders) of(folder string) (owned, error) {
 // ownersType stands for OWNERS files among the change types.
 var ownersType = &rules.Type{ChangeType: rules.ChangeType{Name: "OWNERS", Priority: "medium"}}
 
-// Cover returns a changed file with who may approve it: a context for each folder above it that names approvers. old and
-// new are the texts, nil on a side that does not have the file.
+// Cover returns a changed file with who may approve it: a context for each folder above it that names approvers. old
+// and new are the texts, nil on a side that does not have the file.
 func (f *Folders) Cover(name string, old, new []byte) *coverage.File {
 	c := &content.Change{Ref: content.Ref{Kind: File, Path: name}, OldSum: sum(old), NewSum: sum(new)}
 	c.Differences = []difference.Difference{{Kind: kind(old, new), Old: value(old), New: value(new)}}

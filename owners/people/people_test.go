@@ -32,10 +32,12 @@ type approversCase struct {
 // The smallest sets are those of the recorded cases.
 func TestApproverCases(t *testing.T) {
 	shared.Each(t, "owners_approvers", func(t *testing.T, c approversCase) {
-		q := Question{Needs: c.Input.Needs, Approved: c.Input.Approved, Author: c.Input.Author, Absent: c.Input.Absent, Show: c.Input.Show}
+		q := Question{Needs: c.Input.Needs, Approved: c.Input.Approved, Author: c.Input.Author, Absent: c.Input.Absent,
+			Show: c.Input.Show}
 		q.AuthorCounts = c.Input.AuthorCounts == nil || *c.Input.AuthorCounts
 		got := Find(q)
-		if len(got.Sets)+len(c.Expected.Sets) > 0 && !reflect.DeepEqual(got.Sets, c.Expected.Sets) || got.Size != c.Expected.Size ||
+		if len(got.Sets)+len(c.Expected.Sets) > 0 && !reflect.DeepEqual(got.Sets, c.Expected.Sets) ||
+			got.Size != c.Expected.Size ||
 			!slices.Equal(got.Nobody, c.Expected.Nobody) {
 			t.Errorf("got %+v, want %+v", got, c.Expected)
 		}
@@ -71,7 +73,9 @@ func smallest(q Question) int {
 		}
 		reaches := true
 		for _, who := range q.Needs {
-			reaches = reaches && slices.ContainsFunc(who, func(name string) bool { return set>>slices.Index(names, name)&1 == 1 })
+			reaches = reaches && slices.ContainsFunc(who, func(name string) bool {
+				return set>>slices.Index(names, name)&1 == 1
+			})
 		}
 		if reaches {
 			best = min(best, size)
@@ -140,7 +144,8 @@ func TestManyPeople(t *testing.T) {
 
 // Those who are absent, and the author, are asked last.
 func TestAskedLast(t *testing.T) {
-	q := Question{Needs: map[string][]string{"a": {"ann", "bob", "zoe"}}, Absent: []string{"ann"}, Author: "bob", AuthorCounts: true}
+	q := Question{Needs: map[string][]string{"a": {"ann", "bob", "zoe"}}, Absent: []string{"ann"}, Author: "bob",
+		AuthorCounts: true}
 	if got, want := Find(q).Sets, [][]string{{"zoe"}, {"ann"}, {"bob"}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -61,7 +61,8 @@ func Note(o *Outcome, isLimited bool) string {
 	}
 	line("\n| file | place | state | who may approve |\n|---|---|---|---|")
 	for _, p := range o.Places {
-		line("| %s | %s | %s | %s |", markdown.Code(p.File.Path), markdown.Code(p.Place.Place().String()), state(o, p), markdown.Escape(who(p)))
+		line("| %s | %s | %s | %s |", markdown.Code(p.File.Path), markdown.Code(p.Place.Place().String()), state(o, p),
+			markdown.Escape(who(p)))
 	}
 	if len(o.Places) > folded {
 		line("\n</details>")

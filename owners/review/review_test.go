@@ -29,8 +29,10 @@ func (v values) files(t testing.TB) []*coverage.File {
 	t.Helper()
 	in := rules.Input{Today: "2026-01-01"}
 	for i, place := range []string{"a", "b"} {
-		in.Types = append(in.Types, rules.ChangeType{Name: place, ContextSchema: ref.Schema, Changes: []rules.ChangeRule{{Selectors: []string{place}}}})
-		in.Roles = append(in.Roles, rules.Role{Name: "r" + place, People: []rules.Person{{Name: owner[i]}}, Binds: []rules.Bind{{Type: place}}, Reach: []string{"channel " + place}})
+		in.Types = append(in.Types, rules.ChangeType{Name: place, ContextSchema: ref.Schema,
+			Changes: []rules.ChangeRule{{Selectors: []string{place}}}})
+		in.Roles = append(in.Roles, rules.Role{Name: "r" + place, People: []rules.Person{{Name: owner[i]}},
+			Binds: []rules.Bind{{Type: place}}, Reach: []string{"channel " + place}})
 	}
 	r, faults := rules.Compile(in)
 	if len(faults) > 0 {
@@ -143,7 +145,8 @@ func (s *server) isApproved() bool {
 			if at.After(c.WrittenAt) && c.EditedBy != by {
 				continue
 			}
-			if by == s.r.Author && (c.Body == "/hold" || c.Body == "/hold cancel") || by == owner[i] && c.Body == "/hold cancel" {
+			if by == s.r.Author && (c.Body == "/hold" || c.Body == "/hold cancel") ||
+				by == owner[i] && c.Body == "/hold cancel" {
 				byAuthor = c.Body == "/hold"
 			}
 			switch {
@@ -202,7 +205,8 @@ func TestRounds(t *testing.T) {
 		}
 		want := s.isApproved()
 		if s.hasApproval() != want || s.status[s.r.Head].IsApproved != want {
-			t.Fatalf("round %d: labels %q and status %+v, want approved: %v\n%+v\n%v", round, s.r.Labels, s.status[s.r.Head], want, s.r.Comments, s.content)
+			t.Fatalf("round %d: labels %q and status %+v, want approved: %v\n%+v\n%v", round, s.r.Labels, s.status[s.r.Head],
+				want, s.r.Comments, s.content)
 		}
 		if want {
 			let++
@@ -277,7 +281,8 @@ func TestNote(t *testing.T) {
 	if _, err := s.run(t); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1 place not approved", "Ask bob.", "channel b", "the approval of bob is lost: the change makes another value of it now", "approved by ann", "| open | bob |"} {
+	for _, want := range []string{"1 place not approved", "Ask bob.", "channel b",
+		"the approval of bob is lost: the change makes another value of it now", "approved by ann", "| open | bob |"} {
 		if !strings.Contains(s.r.Note, want) {
 			t.Errorf("the note lacks %q:\n%s", want, s.r.Note)
 		}

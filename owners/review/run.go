@@ -85,7 +85,8 @@ func (in Input) decide(ctx context.Context, r Request) (*Outcome, error) {
 			return nil, fmt.Errorf("keeping what was approved: %w", err)
 		}
 	}
-	d := decision.Decide(in.Files, decision.Input{Author: r.Author, Bots: in.Bots, Words: words, IgnoreAuthor: in.IgnoreAuthor, Holds: book.Holds})
+	d := decision.Decide(in.Files, decision.Input{Author: r.Author, Bots: in.Bots, Words: words,
+		IgnoreAuthor: in.IgnoreAuthor, Holds: book.Holds})
 	if err := errors.Join(d.Unknown...); err != nil {
 		return nil, err
 	}
@@ -93,8 +94,8 @@ func (in Input) decide(ctx context.Context, r Request) (*Outcome, error) {
 	return &Outcome{d, lost}, nil
 }
 
-// enter adds the entries of a word that is about a known version. A word right after a push is only about what the version
-// before has as well.
+// enter adds the entries of a word that is about a known version. A word right after a push is only about what the
+// version before has as well.
 func (in Input) enter(b *approvals.Book, w decision.Word, versions []approvals.Version) {
 	v, isSure, ok := approvals.About(w, versions)
 	if !ok {
@@ -129,7 +130,9 @@ func (in Input) of(head string) ([]*coverage.File, bool) {
 // previous returns the head of the version before one, "" if there is none.
 func previous(v approvals.Version, versions []approvals.Version) string {
 	head := ""
-	for _, other := range slices.SortedFunc(slices.Values(versions), func(a, b approvals.Version) int { return a.PushedAt.Compare(b.PushedAt) }) {
+	for _, other := range slices.SortedFunc(slices.Values(versions), func(a, b approvals.Version) int {
+		return a.PushedAt.Compare(b.PushedAt)
+	}) {
 		if other == v {
 			break
 		}
@@ -138,8 +141,8 @@ func previous(v approvals.Version, versions []approvals.Version) string {
 	return head
 }
 
-// write writes what differs from what the server shows: labels that are no longer true go first, those that let the change
-// through come last.
+// write writes what differs from what the server shows: labels that are no longer true go first, those that let the
+// change through come last.
 func (in Input) write(ctx context.Context, r Request, out *Outcome) error {
 	labels := out.WithLabels(r.Labels, in.IsLimited)
 	var writes []Write

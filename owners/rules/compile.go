@@ -146,7 +146,8 @@ func (c *compiler) changes(in *ChangeType) {
 	for i, text := range in.Implicit {
 		s, fault := compileSelector(text)
 		if fault != nil || s.path == nil {
-			c.fault(BadSelector, in.File, fmt.Sprintf("/implicitOwnership/%d/jsonPathSelector", i), "the selector %q cannot be read", text)
+			c.fault(BadSelector, in.File, fmt.Sprintf("/implicitOwnership/%d/jsonPathSelector", i),
+				"the selector %q cannot be read", text)
 			continue
 		}
 		t.implicit = append(t.implicit, s)
@@ -219,7 +220,8 @@ func (c *compiler) bind(r *Role, b Bind, pointer string) {
 	for _, path := range b.Resources {
 		c.rules.bindFile(binding{content.Resource, path, t.Name}, r)
 	}
-	if to := (anyBinding{t.ContextSchema, t.Name}); len(b.Datafiles) == 0 && len(b.Resources) == 0 && t.ContextSchema != "" {
+	if to := (anyBinding{t.ContextSchema, t.Name}); len(b.Datafiles) == 0 && len(b.Resources) == 0 &&
+		t.ContextSchema != "" {
 		if !slices.Contains(c.rules.anyFile[to], r) {
 			c.rules.anyFile[to] = append(c.rules.anyFile[to], r)
 		}

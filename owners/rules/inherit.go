@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// inherit gives heirs what their ancestors may change, and ancestors the expansions of their heirs. It goes by what each
-// type declares itself, so the order of the types says nothing.
+// inherit gives heirs what their ancestors may change, and ancestors the expansions of their heirs. It goes by what
+// each type declares itself, so the order of the types says nothing.
 func (c *compiler) inherit() {
 	own := map[*Type]*Type{}
 	for _, t := range c.rules.Types {
-		own[t] = &Type{detectors: slices.Clone(t.detectors), selectors: maps.Clone(t.selectors), expansions: slices.Clone(t.expansions)}
+		own[t] = &Type{detectors: slices.Clone(t.detectors), selectors: maps.Clone(t.selectors),
+			expansions: slices.Clone(t.expansions)}
 	}
 	for _, t := range c.rules.Types {
 		ancestors, isCircle := c.ancestors(t)
@@ -21,11 +22,14 @@ func (c *compiler) inherit() {
 		}
 		for _, a := range ancestors {
 			if t.ContextType != a.ContextType || t.ContextSchema != a.ContextSchema {
-				c.fault(BadInheritance, t.File, "/inherit", "the change type %q inherits from %q, which is for other files", t.Name, a.Name)
+				c.fault(BadInheritance, t.File, "/inherit", "the change type %q inherits from %q, which is for other files", t.Name,
+					a.Name)
 				continue
 			}
 			t.detectors = append(t.detectors, own[a].detectors...)
-			for _, to := range slices.SortedFunc(maps.Keys(own[a].selectors), func(x, y target) int { return strings.Compare(x.schema, y.schema) }) {
+			for _, to := range slices.SortedFunc(maps.Keys(own[a].selectors), func(x, y target) int {
+				return strings.Compare(x.schema, y.schema)
+			}) {
 				for _, s := range own[a].selectors[to] {
 					t.add(to, s)
 				}

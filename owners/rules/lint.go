@@ -15,26 +15,32 @@ type Hint struct {
 	Text string
 }
 
-// Hints looks at rules by themselves: types that nobody binds, contexts that are not bound to their file, roles that ended.
+// Hints looks at rules by themselves: types that nobody binds, contexts that are not bound to their file, roles that
+// ended.
 func (r *Rules) Hints() []Hint {
 	var out []Hint
 	for _, t := range r.Types {
 		if !r.isBound(t) {
-			out = append(out, Hint{t.File, fmt.Sprintf("no role binds the change type %q, and nothing else lends it owners", t.Name)})
+			out = append(out, Hint{t.File, fmt.Sprintf("no role binds the change type %q, and nothing else lends it owners",
+				t.Name)})
 		}
 		for _, text := range t.unboundSelectors() {
-			out = append(out, Hint{t.File, fmt.Sprintf("the selector %q of the change type %q does not mention {{ %s }}: the owners of one file may approve "+
-				"what is about another one", text, t.Name, contextFile)})
+			out = append(out,
+				Hint{t.File,
+					fmt.Sprintf("the selector %q of the change type %q does not mention {{ %s }}: the owners of one file may approve "+
+						"what is about another one", text, t.Name, contextFile)})
 		}
 	}
 	for _, role := range r.Ended {
-		out = append(out, Hint{role.File, fmt.Sprintf("the role %q ended on %s: its people approve nothing", role.Name, role.Expires)})
+		out = append(out, Hint{role.File, fmt.Sprintf("the role %q ended on %s: its people approve nothing", role.Name,
+			role.Expires)})
 	}
 	names := map[string]string{}
 	for _, path := range slices.Sorted(maps.Keys(r.People)) {
 		name := r.People[path].Name
 		if other := names[name]; other != "" {
-			out = append(out, Hint{path, fmt.Sprintf("it has the name %q, and so has %s: a word of one counts for both", name, other)})
+			out = append(out, Hint{path, fmt.Sprintf("it has the name %q, and so has %s: a word of one counts for both", name,
+				other)})
 		}
 		names[name] = path
 	}
@@ -84,7 +90,9 @@ type Use struct {
 func (r *Rules) Unmatched(files func(kind content.Kind, schema string) []any) []Use {
 	var out []Use
 	for _, t := range r.Types {
-		for _, to := range slices.SortedFunc(maps.Keys(t.selectors), func(a, b target) int { return strings.Compare(a.schema, b.schema) }) {
+		for _, to := range slices.SortedFunc(maps.Keys(t.selectors), func(a, b target) int {
+			return strings.Compare(a.schema, b.schema)
+		}) {
 			all := files(to.kind, to.schema)
 			for _, s := range t.selectors[to] {
 				if s.path == nil || len(all) == 0 && to.schema == "" {

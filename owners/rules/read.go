@@ -110,7 +110,8 @@ func (r *reader) changeType(f *bundle.File) {
 		ContextType: content.Kind(o.String("contextType")), ContextSchema: o.String("contextSchema"),
 		Disabled: isTrue(o, "disabled"), Restrictive: isTrue(o, "restrictive"), Inherit: r.named(objects(o, "inherit"))}
 	for _, c := range objects(o, "changes") {
-		rule := ChangeRule{Schema: c.String("changeSchema"), Selectors: texts(c, "jsonPathSelectors"), Types: r.named(objects(c, "changeTypes"))}
+		rule := ChangeRule{Schema: c.String("changeSchema"), Selectors: texts(c, "jsonPathSelectors"),
+			Types: r.named(objects(c, "changeTypes"))}
 		if context := object(c, "context"); context.Len() > 0 {
 			rule.Context = &ContextRule{context.String("selector"), context.String("when"), context.String("where")}
 		}
@@ -131,10 +132,11 @@ type member struct {
 // members reads users and bots, and returns them by the path of their roles.
 func (r *reader) members() map[string][]member {
 	out := map[string][]member{}
-	for _, schema := range []bundle.Schema{userSchema, botSchema} {
+	for _, schema := range []bundle.SchemaPath{userSchema, botSchema} {
 		for _, f := range r.b.BySchema(schema) {
 			o := f.Object()
-			m := member{Person{Name: o.String("org_username"), IsTagged: isTrue(o, "tag_on_merge_requests")}, schema == botSchema}
+			m := member{Person{Name: o.String("org_username"), IsTagged: isTrue(o, "tag_on_merge_requests")},
+				schema == botSchema}
 			if m.Name != "" {
 				r.in.People[string(f.Path)] = m.Person
 			}

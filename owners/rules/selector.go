@@ -40,7 +40,8 @@ func compileSelector(text string) (selector, *Fault) {
 		switch of := text[at[2]:at[3]]; {
 		case of == contextFile:
 		case name.MatchString(of):
-			return s, &Fault{Kind: BadVariable, Text: fmt.Sprintf("the selector %q has the variable %q; only %s is known", text, of, contextFile)}
+			return s, &Fault{Kind: BadVariable, Text: fmt.Sprintf("the selector %q has the variable %q; only %s is known", text,
+				of, contextFile)}
 		default:
 			return s, badTemplate(text)
 		}
@@ -59,7 +60,8 @@ func compileSelector(text string) (selector, *Fault) {
 }
 
 func badTemplate(text string) *Fault {
-	return &Fault{Kind: BadTemplate, Text: fmt.Sprintf("the selector %q has a template that cannot be read: write {{ %s }}", text, contextFile)}
+	return &Fault{Kind: BadTemplate,
+		Text: fmt.Sprintf("the selector %q has a template that cannot be read: write {{ %s }}", text, contextFile)}
 }
 
 // of returns the path of a selector for a context file.

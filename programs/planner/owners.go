@@ -78,7 +78,8 @@ out who may approve a place.`,
 
 // outsideFiles returns the changed files that are in neither bundle, if both sides are revisions of one repository, and
 // what reads files of base.
-func outsideFiles(ctx context.Context, base, head string, b, h *bundle.Bundle) ([]owners.Outside, func(string) ([]byte, error), error) {
+func outsideFiles(ctx context.Context, base, head string,
+	b, h *bundle.Bundle) ([]owners.Outside, func(string) ([]byte, error), error) {
 	c, err := source.Compare(ctx, base, head, "")
 	if c == nil || err != nil {
 		return nil, nil, err
@@ -100,8 +101,8 @@ func outsideFiles(ctx context.Context, base, head string, b, h *bundle.Bundle) (
 	return out, c.ReadBase, nil
 }
 
-// isBundled reports whether a file of the repository is in a bundle, from a folder with the usual name. A file from another
-// folder counts as outside, and is asked about twice.
+// isBundled reports whether a file of the repository is in a bundle, from a folder with the usual name. A file from
+// another folder counts as outside, and is asked about twice.
 func isBundled(b *bundle.Bundle, path string) bool {
 	if name, is := strings.CutPrefix(path, "data/"); is {
 		_, isThere := b.Datafile(bundle.Path("/" + name))

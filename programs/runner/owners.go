@@ -10,8 +10,8 @@ import (
 	"github.com/app-sre/prcheck/owners"
 )
 
-// writeOwners writes who must approve a change below its report, for people, if base has change types. It decides nothing:
-// rules of base that cannot be used are told, and planner owners fails on them.
+// writeOwners writes who must approve a change below its report, for people, if base has change types. It decides
+// nothing: rules of base that cannot be used are told, and planner owners fails on them.
 func writeOwners(w io.Writer, form string, at fileInputs) error {
 	if form == "json" || at.base == nil || at.head == nil || !owners.HasRules(at.base) {
 		return nil

@@ -3,8 +3,8 @@ package bundler
 import "encoding/json"
 
 // ReadMapping reads a text that is YAML with one mapping, as the bundler reads datafiles: scalars are those of PyYAML.
-// Numbers are [json.Number] in the spelling of Python. It is not ok for every other text, for a key that is no text, and
-// for a value that JSON does not have.
+// Numbers are [json.Number] in the spelling of Python. It is not ok for every other text, for a key that is no text,
+// and for a value that JSON does not have.
 func ReadMapping(raw []byte) (mapping map[string]any, ok bool) {
 	n, problems := readYAML(raw)
 	if len(problems) > 0 || n == nil {

@@ -69,7 +69,8 @@ func (c condition) unlike(v any) (bool, error) {
 // more characters there, and $ stands also before a line feed at the end.
 func isAlike(pattern, text string) bool {
 	isASCII := !strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 })
-	return isASCII && !strings.HasSuffix(text, "\n") || !strings.ContainsAny(pattern, `\$`) && !strings.Contains(pattern, "(?")
+	return isASCII && !strings.HasSuffix(text, "\n") ||
+		!strings.ContainsAny(pattern, `\$`) && !strings.Contains(pattern, "(?")
 }
 
 // integer returns a value as int() of Python makes it a number: texts of digits are numbers, and

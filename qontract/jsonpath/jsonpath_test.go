@@ -85,22 +85,34 @@ func compareRecorded(t *testing.T, file string) {
 // An error names what of a path cannot be read or done.
 func TestErrors(t *testing.T) {
 	for path, want := range map[string]string{
-		"": "ends too early", "a[": "ends too early", "a b": `at 2: "b" is not expected`, "a[?]": `"]" is not expected`, "a ^ b": "'^' is not known",
-		"a + 1": "arithmetic (+)", "a / 2": "arithmetic and sorting (/)", `a[\b]`: "sorting", "a & b": "& must stand behind a comparison", "a.`keys`": "`keys` is not supported",
-		"a.`split(-, 0, 1)`": "`split(-, 0, 1)` is not supported", "a[1:2:0]": "must not be 0", "a[1,b]": "a position is missing", "a[b,1]": "a name is missing",
-		`a[?@.b =~ "("]`: "the pattern of =~ cannot be used", `a[?@.b =~ "(?=x)"]`: "the pattern of =~ cannot be used", "u[?@ =~ true]": "a text must follow on =~", "a[?@.o =~ 5]": "an object is no number", "l[?@ =~ 5]": "", "$.`parent`.x": "", "$.`parent`..x": "of the document does not exist", "u[?@.`parent` = 1]": "of the document does not exist",
-		"a[?@.b = ]": "a text, a number, true or false must follow", "a[?@b]": "a dot must stand behind @", "a[?@truer]": "a dot must stand behind @", "a.falsey": "begins with false needs quotes", "a['b": "is not closed", "a[99999999999]": "is too large",
-		"a..[?@.b]": `"?" is not expected`, "[?@.b]": `"?" is not expected`, "a[?@.b = 1 | @.c = 2]": `"|" is not expected`,
+		"": "ends too early", "a[": "ends too early", "a b": `at 2: "b" is not expected`, "a[?]": `"]" is not expected`,
+		"a ^ b": "'^' is not known",
+		"a + 1": "arithmetic (+)", "a / 2": "arithmetic and sorting (/)", `a[\b]`: "sorting",
+		"a & b": "& must stand behind a comparison", "a.`keys`": "`keys` is not supported",
+		"a.`split(-, 0, 1)`": "`split(-, 0, 1)` is not supported", "a[1:2:0]": "must not be 0",
+		"a[1,b]": "a position is missing", "a[b,1]": "a name is missing",
+		`a[?@.b =~ "("]`: "the pattern of =~ cannot be used", `a[?@.b =~ "(?=x)"]`: "the pattern of =~ cannot be used",
+		"u[?@ =~ true]": "a text must follow on =~", "a[?@.o =~ 5]": "an object is no number", "l[?@ =~ 5]": "",
+		"$.`parent`.x": "", "$.`parent`..x": "of the document does not exist",
+		"u[?@.`parent` = 1]": "of the document does not exist",
+		"a[?@.b = ]":         "a text, a number, true or false must follow", "a[?@b]": "a dot must stand behind @",
+		"a[?@truer]": "a dot must stand behind @", "a.falsey": "begins with false needs quotes", "a['b": "is not closed",
+		"a[99999999999]": "is too large",
+		"a..[?@.b]":      `"?" is not expected`, "[?@.b]": `"?" is not expected`,
+		"a[?@.b = 1 | @.c = 2]":        `"|" is not expected`,
 		strings.Repeat("(", 100) + "a": "nested too deeply", strings.Repeat("a", maxLength+1): "longer than",
-		"$.`parent`": "of the document does not exist", "n.x": "", "o[?@.b]": "must stand behind a list", "l[-4]": "before the first entry", "o[0]": "an object has no positions", "n[0]": "a number has no positions",
-		`l[?@ < "x"]`: "< cannot compare a number with a text", "l[?@ = 1]": "", `l[?$.` + "`this`" + ` = "x"]`: "", "a[?o > 1]": "an object is no number", `u[?@ =~ "\\w"]`: "means something else in Python",
+		"$.`parent`": "of the document does not exist", "n.x": "", "o[?@.b]": "must stand behind a list",
+		"l[-4]": "before the first entry", "o[0]": "an object has no positions", "n[0]": "a number has no positions",
+		`l[?@ < "x"]`: "< cannot compare a number with a text", "l[?@ = 1]": "", `l[?$.` + "`this`" + ` = "x"]`: "",
+		"a[?o > 1]": "an object is no number", `u[?@ =~ "\\w"]`: "means something else in Python",
 		"$" + strings.Repeat("..@", 40): "looks at more than",
 	} {
 		p, err := Parse(path)
 		var got []any
 		if err == nil {
 			var document any
-			decode(t, []byte(`{"n":5,"a":[{"o":{}}],"l":[1,2,3],"o":{"a":{"b":{"c":{"d":{"e":{"f":{"g":1}}}}}}},"u":["ü"]}`), &document)
+			decode(t, []byte(`{"n":5,"a":[{"o":{}}],"l":[1,2,3],"o":{"a":{"b":{"c":{"d":{"e":{"f":{"g":1}}}}}}},"u":["ü"]}`),
+				&document)
 			got, err = p.Find(document)
 		}
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
@@ -114,7 +126,8 @@ func TestNullMembers(t *testing.T) {
 	var document any
 	decode(t, []byte(`{"o":{"a":null,"b":{"c":null,"d":1}},"l":[{"a":null},null]}`), &document)
 	for path, want := range map[string]string{
-		"o.`len`": `[1]`, "o.*": `[{"c":null,"d":1}]`, "o.a": `[]`, "o..c": `[]`, "o.b..*": `[1]`, "l[?@.a]": `[]`, "l[*]": `[{"a":null},null]`, "o[*][?@]": `[]`, "o.b[*][?@]": `[]`,
+		"o.`len`": `[1]`, "o.*": `[{"c":null,"d":1}]`, "o.a": `[]`, "o..c": `[]`, "o.b..*": `[1]`, "l[?@.a]": `[]`,
+		"l[*]": `[{"a":null},null]`, "o[*][?@]": `[]`, "o.b[*][?@]": `[]`,
 	} {
 		p, err := Parse(path)
 		if err != nil {
@@ -128,11 +141,14 @@ func TestNullMembers(t *testing.T) {
 }
 
 func FuzzFind(f *testing.F) {
-	for _, text := range []string{`$.namespace[?@.app.name="shop" & (@.n != 3)].a..b[1:2:-1]`, "a | b where c.`parent`", `x[?'a\'b' =~ "^a"][-1,2]`} {
+	for _, text := range []string{`$.namespace[?@.app.name="shop" & (@.n != 3)].a..b[1:2:-1]`, "a | b where c.`parent`",
+		`x[?'a\'b' =~ "^a"][-1,2]`} {
 		f.Add(text)
 	}
 	var document any
-	decode(f, []byte(`{"namespace":[{"a":{"b":[1,[2,{"c":"x"}]]},"app":{"name":"shop"},"n":1.5}],"x":{"y":true,"z":null}}`), &document)
+	decode(f,
+		[]byte(`{"namespace":[{"a":{"b":[1,[2,{"c":"x"}]]},"app":{"name":"shop"},"n":1.5}],"x":{"y":true,"z":null}}`),
+		&document)
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := Parse(text)
 		if err != nil {

@@ -99,7 +99,8 @@ func (m Match) String() string {
 }
 
 // Places returns what a path chooses of a document, with the places. Other than for [Path.Find], a member that is null
-// is there, and a position that is not there, because it is before the first entry or of no list, is nothing and no error.
+// is there, and a position that is not there, because it is before the first entry or of no list, is nothing and no
+// error.
 func (p *Path) Places(document any) ([]Match, error) {
 	s := &search{left: maxVisits, ofPlaces: true}
 	found, err := p.root.find(s, &datum{value: document, isBare: true})

@@ -67,13 +67,15 @@ func TestSelectors(t *testing.T) {
 		}
 		matches, err := path.Places(r.Documents[c.Document])
 		if err != nil || c.Error != "" {
-			if (err == nil) != (c.Error == "") && !isStricter(err) && !slices.Contains([]string{"IndexError", "KeyError", "TypeError"}, c.Error) {
+			if (err == nil) != (c.Error == "") && !isStricter(err) &&
+				!slices.Contains([]string{"IndexError", "KeyError", "TypeError"}, c.Error) {
 				t.Errorf("%s: error %v, recorded %q", c.Path, err, c.Error)
 			}
 			errs++
 			continue
 		}
-		if want, got := inOrder(c.Matches), inOrder(foundOf(matches)); !reflect.DeepEqual(got, want) && !strings.Contains(c.Path, "-1") {
+		if want, got := inOrder(c.Matches), inOrder(foundOf(matches)); !reflect.DeepEqual(got, want) &&
+			!strings.Contains(c.Path, "-1") {
 			t.Errorf("%s in document %d: %v, want %v", c.Path, c.Document, got, want)
 		}
 		matched += min(1, len(matches))
@@ -149,14 +151,16 @@ func TestPlaceText(t *testing.T) {
 
 func TestPlaceWithin(t *testing.T) {
 	a := Place{Member("a")}
-	if !a.Below(Item(1)).IsWithin(a) || !a.IsWithin(a) || a.IsWithin(a.Below(Item(1))) || (Place{Member("ab")}).IsWithin(a) {
+	if !a.Below(Item(1)).IsWithin(a) || !a.IsWithin(a) || a.IsWithin(a.Below(Item(1))) ||
+		(Place{Member("ab")}).IsWithin(a) {
 		t.Error("a place is within its prefixes by steps, and not by text")
 	}
 }
 
 // FuzzPlaces holds that each place of a list or an object leads to a value, whatever the path.
 func FuzzPlaces(f *testing.F) {
-	for _, path := range []string{"$", "a.b", "a[*].b", "l[?(@.n=='x' & @.v>1)].v", "$..a", "(a|l[-1])", "a.`parent`", "l[0,2]", "l[1:]", "'$ref'", "l.`len`"} {
+	for _, path := range []string{"$", "a.b", "a[*].b", "l[?(@.n=='x' & @.v>1)].v", "$..a", "(a|l[-1])", "a.`parent`",
+		"l[0,2]", "l[1:]", "'$ref'", "l.`len`"} {
 		f.Add(path, `{"a": {"b": 1}, "l": [{"n": "x", "v": 2}, null, 3]}`)
 	}
 	f.Fuzz(func(t *testing.T, text, document string) {

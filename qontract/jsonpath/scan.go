@@ -27,9 +27,11 @@ const (
 var operators = []string{"=~", "==", "<=", ">=", "!=", "=", "<", ">"}
 
 // signs are the signs of paths; those that are only refused are among them.
-var signs = []string{"..", "$", "@", ".", "[", "]", "(", ")", ",", ":", "|", "&", "?", "*", "+", "-", "/", "\\", "~", "!"}
+var signs = []string{"..", "$", "@", ".", "[", "]", "(", ")", ",", ":", "|", "&", "?", "*", "+", "-", "/", "\\", "~",
+	"!"}
 
-// scan splits a path into tokens. Without the extensions of jsonpath_ng nothing compares, and there are no truth values.
+// scan splits a path into tokens. Without the extensions of jsonpath_ng nothing compares, and there are no truth
+// values.
 func scan(text string, isPlain bool) ([]token, error) {
 	var out []token
 	for at := 0; at < len(text); {
