@@ -61,7 +61,11 @@ func retain(body, before map[string]any, b Behaviour, whole bool) {
 	if whole && b.Merges {
 		keep(body, before)
 	}
-	for _, path := range slices.Concat(b.CreateOnly, b.WriteOnly, b.ReadOnly) {
+	guarded := slices.Concat(b.CreateOnly, b.ReadOnly)
+	if !whole || !b.Forgets {
+		guarded = append(guarded, b.WriteOnly...)
+	}
+	for _, path := range guarded {
 		if v, had := get(before, path); had {
 			if _, has := get(body, path); !has {
 				set(body, path, copyOf(v))

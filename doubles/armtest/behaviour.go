@@ -17,6 +17,8 @@ type Behaviour struct {
 	Folded []string
 	// Merges says that PUT keeps the members which it leaves out; without it, they are gone.
 	Merges bool
+	// Forgets says that PUT takes away what it leaves out also where the service never answers it.
+	Forgets bool
 	// Inline are the lists whose items are resources of their own: the path of the list, and the
 	// last part of the items' type.
 	Inline map[string]string

@@ -39,7 +39,13 @@ func (p *planner) Plan(ctx context.Context, live rest.Live) (*rest.Change, error
 		before, _ := p.fresh.Body.(found)
 		is.leaves = before.leaves
 	}
-	made := p.make(p.input(desired, p.rules, applied, wasApplied, is, p.hashKey))
+	in := p.input(desired, p.rules, applied, wasApplied, is, p.hashKey)
+	if onlyMarks(p.step.Action) {
+		if in.Known, err = p.full(ctx, p.env.Secret); err != nil {
+			return nil, err
+		}
+	}
+	made := p.make(in)
 	p.sent = made.Apply
 	switch made.Action {
 	case threeway.None:

@@ -1,8 +1,11 @@
 package check
 
 import (
+	"github.com/app-sre/prcheck/natives/generic/body"
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/generic/threeway"
+	"github.com/app-sre/prcheck/natives/openapi/resources"
+	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -45,6 +48,25 @@ func (p Pair) ignored(out *few) {
 	}
 }
 
-func (p Pair) note(code plan.FindingCode, path, message string) Finding {
+// unknown returns the values that nobody knows of a resource of somebody else that is taken: a request that replaces it
+// lacks them. Servers of Kubernetes are sent what changes.
+func (p Pair) unknown() []Finding {
+	if p.Head.Of != nil && p.Head.Of.Family == resources.Kubernetes {
+		return nil
+	}
+	desired := body.Clone(p.Head.Body)
+	for _, s := range p.Head.Secrets {
+		if out, err := body.Set(desired, s.At, rules.Hidden); err == nil {
+			desired = out
+		}
+	}
+	var out few
+	for _, w := range threeway.Unknown(rules.With(p.Types[0].Rules, overlay(p.Head)), desired) {
+		out.add(p.violation(w, threeway.Update))
+	}
+	return out.all(plan.SeverityNote)
+}
+
+func (p Pair) note(code reconcile.Code, path, message string) Finding {
 	return Finding{Code: code, Severity: plan.SeverityNote, File: p.Head.File, Pointer: p.inFile(path), Resource: name(p.Head), Path: path, Message: message}
 }

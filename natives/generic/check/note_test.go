@@ -50,3 +50,31 @@ func TestIgnoredEdit(t *testing.T) {
 		}
 	}
 }
+
+// A resource of somebody else may have values that nobody knows: they are told before it is taken.
+func TestUnknownOfTaken(t *testing.T) {
+	typ := &validate.Type{Rules: rules.Table{{At: "/password", Rule: rules.Rule{WriteOnly: true}}, {At: "/p/key", Rule: rules.Rule{WriteOnly: true}}}}
+	for name, c := range map[string]struct {
+		head *cloud.Resource
+		want []string
+	}{
+		"taken":              {&cloud.Resource{Adopt: cloud.AdoptIfExists}, []string{"/p/key", "/password"}},
+		"it must be there":   {&cloud.Resource{Adopt: cloud.AdoptRequired}, []string{"/p/key", "/password"}},
+		"one of the store":   {&cloud.Resource{Adopt: cloud.AdoptRequired, Secrets: []cloud.Secret{{At: "/p/key"}}}, []string{"/password"}},
+		"made by us":         {&cloud.Resource{Adopt: cloud.AdoptNever}, nil},
+		"not written":        {&cloud.Resource{Adopt: cloud.AdoptIfExists, Policy: "observe"}, nil},
+		"without an opinion": {&cloud.Resource{}, nil},
+	} {
+		c.head.Body = parse(t, `{"p": {"x": 1}}`)
+		var got []string
+		for _, f := range (check.Pair{Head: c.head, Types: []*validate.Type{typ}}).Check().Kept {
+			if f.Code != "UNKNOWN_VALUE" || f.Fails() {
+				t.Errorf("%s: %+v", name, f)
+			}
+			got = append(got, f.Path)
+		}
+		if slices.Sort(got); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -170,6 +170,9 @@ func fixed(r *cloud.Resource) map[string]string {
 
 // compare plans the change as if base were live. What is told already is not told again.
 func (p Pair) compare(r *Result, isTold told) {
+	if p.Base == nil && isManaged(p.Head) && p.Head.Adopt != cloud.AdoptNever && p.Head.Adopt != "" {
+		r.Kept = append(r.Kept, p.unknown()...)
+	}
 	if p.Base == nil || !isManaged(p.Head) || p.Base.Body == nil || p.Head.Body == nil {
 		return
 	}
@@ -269,7 +272,7 @@ func (p Pair) violation(v threeway.Finding, action threeway.Action) Finding {
 	case v.Code == threeway.KeptCreateOnly:
 		f.Severity, f.Message = plan.SeverityNote, "it cannot be unset, so it stays as it is"
 		return f
-	case v.Code == threeway.KeptContested:
+	case v.Code == threeway.KeptContested, v.Code == threeway.UnknownValue:
 		f.Severity = plan.SeverityNote
 		return f
 	case !isCreateOnly(v):

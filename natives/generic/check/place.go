@@ -48,7 +48,7 @@ func (p Pair) index(r rules.Rules, pattern, pointer string, list []any, part str
 	}
 	known, isRead := p.lists[pointer]
 	if !isRead {
-		rule := r.At(pattern)
+		rule := r.At(pattern).Keyed(r.At, pattern, list, nil, nil)
 		known = make(map[string]int, len(list))
 		for i, item := range list {
 			_, name := rules.Identify(r.At, pattern, rule, item)

@@ -63,6 +63,9 @@ func (s *stripper) strip(pattern, path string, v any, isWhole bool) (any, bool) 
 	case rule.Applies && !isWhole && body.Equal(v, rule.Default, rule.Format):
 		return nil, false
 	}
+	if items, isList := v.([]any); isList {
+		rule = rule.Keyed(s.rules.At, pattern, items, nil, nil)
+	}
 	isOne := rule.Atomic || isList(v) && rule.List != classes.Map
 	if before := len(s.secrets); isOne && !isWhole {
 		out, isKept := s.inside(pattern, path, rule, v, rule.Atomic)

@@ -59,7 +59,8 @@ func (w *write) isContested(path string) bool {
 }
 
 // mismatch is the error about values that the service did not take as they were sent, with the
-// overrides that would explain it.
+// overrides that would explain it. None of them says that a value cannot be changed: the service did
+// not, and that class may destroy.
 func (w *write) mismatch(left []Difference) *Error {
 	name, _, _ := strings.Cut(w.t.Type, "@")
 	e := &Error{Class: Fatal, Code: CodeMismatch}
@@ -71,11 +72,13 @@ func (w *write) mismatch(left []Difference) *Error {
 		o := classes.Entry{Type: name, Path: fieldPath(d.pattern())}
 		before, wasThere := body.Get(w.before.Body, d.Path)
 		format := formatOf(d.Sent, d.Back)
-		switch {
+		switch o.List, o.Keys = listOf(d.Sent, d.Back); {
+		case o.List != "":
+			o.Reason = "the service answers the items in another order, or with more members, than was sent"
 		case format != "":
 			o.Format, o.Reason = format, "the service answers another spelling than was sent"
 		case w.before.Found && wasThere && body.Canonical(before) == body.Canonical(d.Back):
-			o.Class, o.Reason = "createOnly", "the service accepted a change and did not make it"
+			o.Class, o.Reason = "volatile", "the service accepted a change and did not make it"
 		default:
 			o.Class, o.Reason = "volatile", "the service answers another value than was sent"
 		}

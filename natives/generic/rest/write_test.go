@@ -239,7 +239,15 @@ func TestWriteVerifies(t *testing.T) {
 		answers       func(object) object
 		want          string
 	}{
-		{"ignored", props("a", "1"), props("a", "2"), func(object) object { return props("a", "1") }, "/properties/a: properties.a createOnly "},
+		{"ignored", props("a", "1"), props("a", "2"), func(object) object { return props("a", "1") }, "/properties/a: properties.a volatile "},
+		{"a list in another order", nil, props("a", []any{"x", "y"}), func(object) object { return props("a", []any{"y", "x"}) }, "/properties/a: properties.a   set []"},
+		{"items in another order", nil, props("a", []any{object{"v": "1", "name": "x"}, object{"v": "1", "name": "y"}}),
+			func(object) object {
+				return props("a", []any{object{"v": "2", "name": "y"}, object{"v": "1", "name": "x"}})
+			}, "/properties/a: properties.a   map [name]"},
+		{"items without a name", nil, props("a", []any{object{"p": "1", "q": "1"}, object{"p": "1", "q": "2"}}),
+			func(object) object { return props("a", []any{object{"p": "1", "q": "2"}, object{"p": "1", "q": "1"}}) }, "/properties/a: properties.a   map [q]"},
+		{"other items", nil, props("a", []any{"x"}), func(object) object { return props("a", []any{"y"}) }, "/properties/a: properties.a volatile "},
 		{"respelled", props("a", "1"), props("a", "West US"), func(object) object { return props("a", "westus") }, "/properties/a: properties.a  location"},
 		{"another value", props("a", "1"), props("a", "2"), func(object) object { return props("a", "3") }, "/properties/a: properties.a volatile "},
 		{"created with another value", nil, props("a", "2"), func(object) object { return props("a", "3") }, "/properties/a: properties.a volatile "},
@@ -263,7 +271,11 @@ func TestWriteVerifies(t *testing.T) {
 		}
 		o := e.Overrides[0]
 		path := strings.TrimPrefix(e.Message[strings.LastIndex(e.Message, " at "):], " at ")
-		if got := fmt.Sprintf("%s: %s %s %s", path, o.Path, o.Class, o.Format); got != test.want || o.Reason == "" {
+		got := fmt.Sprintf("%s: %s %s %s", path, o.Path, o.Class, o.Format)
+		if o.List != "" {
+			got += fmt.Sprint(" ", o.List, " ", o.Keys)
+		}
+		if got != test.want || o.Reason == "" {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
 		if len(s.writes()) != 1 {

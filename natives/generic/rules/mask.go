@@ -62,6 +62,7 @@ func hiddenIn(r Rules, pattern, path, exact string, v any) (out []string) {
 			out = append(out, hiddenIn(r, jsonpointer.Append(pattern, name), jsonpointer.Append(path, name), jsonpointer.Append(exact, name), v[name])...)
 		}
 	case []any:
+		rule = rule.Keyed(r.At, pattern, v, nil, nil)
 		for i, item := range v {
 			_, name := Identify(r.At, pattern, rule, item)
 			out = append(out, hiddenIn(r, pattern+"/*", jsonpointer.Append(path, name), fmt.Sprintf("%s/%d", exact, i), item)...)

@@ -32,11 +32,13 @@ type Rule struct {
 	Changed bool
 	Version string
 
-	List      classes.ListKind // of a list; "" counts as atomic
-	Keys      []string         // of a list of the kind map
-	Exclusive bool             // of a list with keys or a set: items of others are removed
-	Atomic    bool             // of an object: it is one value
-	Format    body.Format
+	List classes.ListKind // of a list; "" counts as atomic
+	Keys []string         // of a list of the kind map
+	// KeysInferred says that nothing declares the keys, so that two items may have the same ones.
+	KeysInferred bool
+	Exclusive    bool // of a list with keys or a set: items of others are removed
+	Atomic       bool // of an object: it is one value
+	Format       body.Format
 
 	// Default is the value that a missing property has. Applies says that the service really
 	// sets it, so that it counts in comparisons; else it only completes the keys of items.

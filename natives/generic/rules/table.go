@@ -63,6 +63,7 @@ func (r Rule) and(other Rule) Rule {
 	r.Ignore = r.Ignore || other.Ignore
 	r.Changed = r.Changed || other.Changed
 	r.Exclusive = r.Exclusive || other.Exclusive
+	r.KeysInferred = r.KeysInferred || other.KeysInferred
 	r.FreeToSet = r.FreeToSet || other.FreeToSet
 	r.FreeToUnset = r.FreeToUnset || other.FreeToUnset
 	r.Atomic = r.Atomic || other.Atomic

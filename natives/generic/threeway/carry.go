@@ -3,6 +3,8 @@ package threeway
 import (
 	"maps"
 	"slices"
+
+	"github.com/app-sre/prcheck/natives/openapi/classes"
 )
 
 // carry returns a body for PUT with the values that the data have and the service does not answer, changed or not, each
@@ -54,10 +56,28 @@ func (m *maker) carryMembers(at place, desired map[string]any, out side) side {
 	return in(made)
 }
 
+// carryLists carries values into the lists of a merge patch, which are replaced as a whole.
+func (m *maker) carryLists(at place, desired any, patch map[string]any) {
+	for name, v := range patch {
+		inner, want := at.member(name), in(desired).member(name)
+		switch v := v.(type) {
+		case map[string]any:
+			m.carryLists(inner, want.v, v)
+		case []any:
+			if want.is {
+				patch[name] = m.carry(inner, want.v, in(v)).v
+			}
+		}
+	}
+}
+
 // carryItems carries values into the items of a list.
 func (m *maker) carryItems(at place, desired, items []any) []any {
-	rule := m.rule(at)
+	rule := m.keyed(at, m.rule(at), desired, items, absent)
 	out := slices.Clone(items)
+	if rule.List == classes.Set {
+		return out // an item that misses a value is another one
+	}
 	if len(rule.Keys) == 0 {
 		for i := range out {
 			if len(desired) == len(out) {

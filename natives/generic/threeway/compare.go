@@ -15,7 +15,7 @@ func (m *maker) same(at place, a, b any) bool {
 	rule := m.rule(at)
 	isEmpty := body.IsEmpty(a) || body.IsEmpty(b)
 	switch {
-	case m.isTrace(at, a):
+	case isTrace(a):
 		return m.sameAsTraced(at, a, b)
 	case rule.Doubt != "":
 		return body.Equal(a, b, rule.Format)
@@ -68,7 +68,7 @@ func (m *maker) sameItems(at place, rule rules.Rule, a, b []any) bool {
 	case len(a) != len(b):
 		return false
 	case rule.List == classes.Map:
-		return m.sameKeyed(at, rule, a, b)
+		return m.sameKeyed(at, m.keyed(at, rule, a, b, absent), a, b)
 	case rule.List == classes.Set:
 		left := m.count(at, rule, b)
 		for _, item := range a {
@@ -87,7 +87,7 @@ func (m *maker) sameItems(at place, rule rules.Rule, a, b []any) bool {
 
 func (m *maker) sameKeyed(at place, rule rules.Rule, a, b []any) bool {
 	left, others := m.index(at, rule, a), m.index(at, rule, b)
-	if len(left) != len(a) || len(others) != len(b) { // keys are missing or occur twice
+	if rule.List != classes.Map || len(left) != len(a) { // keys are missing or occur twice
 		return slices.EqualFunc(a, b, func(x, y any) bool { return m.same(at.item("*"), x, y) })
 	}
 	for _, item := range a {

@@ -1,9 +1,11 @@
 package threeway_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/natives/generic/body"
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/generic/threeway"
 )
@@ -40,5 +42,65 @@ func TestDriftNeverDestroys(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What others do to a create-only place never makes a replacement, also where the plan removes what they added.
+func TestOthersNeverDestroy(t *testing.T) {
+	for name, c := range map[string]struct{ rules, applied, desired, live string }{
+		"a foreign item of an exclusive set":  {`[{"at": "/z", "list": "set", "exclusive": true, "createOnly": "declared"}]`, `{"z": ["1"]}`, `{"z": ["1"]}`, `{"z": ["1", "2"]}`},
+		"another item of an exclusive set":    {`[{"at": "/z", "list": "set", "exclusive": true, "createOnly": "declared"}]`, `{"z": ["1"]}`, `{"z": ["1"]}`, `{"z": ["2"]}`},
+		"a foreign item of an exclusive list": {`[{"at": "/z", "list": "map", "keys": ["n"], "exclusive": true, "createOnly": "inferred"}]`, `{"z": [{"n": 1}]}`, `{"z": [{"n": 1}]}`, `{"z": [{"n": 1}, {"n": 2}]}`},
+		"what the data cleared before":        {`[{"at": "/a", "createOnly": "declared"}]`, `{"a": null}`, `{"a": null}`, `{"a": "x"}`},
+		"what the data of a new entry clear":  {`[{"at": "/a", "createOnly": "declared"}]`, ``, `{"a": null}`, `{"a": "x"}`},
+		"another variant":                     {`[{"at": "", "discriminator": "k"}, {"at": "/a", "createOnly": "declared"}]`, `{"k": "x"}`, `{"k": "x"}`, `{"k": "y", "a": 1}`},
+		"a secret of which the rules said so": {`[{"at": "/a", "createOnly": "declared"}]`, `{"a": {"$hmac": "` + hmacOfOne + `"}}`, `{"a": "1"}`, `{"a": "2"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var of rules.Table
+			if err := json.Unmarshal([]byte(c.rules), &of); err != nil {
+				t.Fatal(err)
+			}
+			p := threeway.Make(threeway.Input{Applied: parse(t, []byte(c.applied)), WasApplied: c.applied != "", Desired: parse(t, []byte(c.desired)),
+				Live: parse(t, []byte(c.live)), IsThere: true, Rules: of, AllowReplace: true, Key: key})
+			if p.Action != threeway.Blocked {
+				t.Errorf("the plan is %s", p)
+			}
+		})
+	}
+}
+
+var hmacOfOne = body.HMAC(key, "1")
+
+// What nobody knows is told: what a service answers as stars, and what may be in items and resources of others.
+func TestUnknownValues(t *testing.T) {
+	of := rules.Table{{At: "/s", Rule: rules.Rule{WriteOnly: true}}, {At: "/l", Rule: rules.Rule{List: "map", Keys: []string{"n"}}},
+		{At: "/l/*/s", Rule: rules.Rule{WriteOnly: true}}, {At: "/o/s", Rule: rules.Rule{WriteOnly: true}}}
+	for name, c := range map[string]struct{ applied, desired, live, want string }{
+		"nothing":              {`{"v": 1}`, `{"v": 2}`, `{"v": 1}`, "update; replace /v (desired)"},
+		"all is known":         {`{"v": 1, "s": "x", "l": [{"n": 1, "s": "y"}]}`, `{"v": 2, "s": "x", "l": [{"n": 1, "s": "y"}]}`, `{"v": 1, "s": "*", "l": [{"n": 1}]}`, "update; replace /v (desired)"},
+		"stars":                {`{"v": 1}`, `{"v": 2}`, `{"v": 1, "s": "***"}`, "update; replace /v (desired); UNKNOWN_VALUE /s"},
+		"a foreign item":       {`{"v": 1, "l": [{"n": 1, "s": "y"}]}`, `{"v": 2, "l": [{"n": 1, "s": "y"}]}`, `{"v": 1, "l": [{"n": 2}, {"n": 1}]}`, "update; replace /v (desired); UNKNOWN_VALUE /l/n=2/s"},
+		"an object of others":  {`{"v": 1}`, `{"v": 2}`, `{"v": 1, "o": {"x": 1}}`, "update; replace /v (desired); UNKNOWN_VALUE /o/s"},
+		"a resource of others": {``, `{"v": 2}`, `{"v": 1}`, "update; replace /v (adopt); UNKNOWN_VALUE /s"},
+		"nothing to write":     {`{"v": 1}`, `{"v": 1}`, `{"v": 1, "s": "***"}`, "none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := threeway.Make(threeway.Input{Applied: parse(t, []byte(c.applied)), WasApplied: c.applied != "", Desired: parse(t, []byte(c.desired)),
+				Live: parse(t, []byte(c.live)), IsThere: true, Rules: of})
+			if got := describe(p); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// A merge patch replaces lists as a whole, so it has the values of all their items.
+func TestPatchCarriesIntoLists(t *testing.T) {
+	of := rules.Table{{At: "/l", Rule: rules.Rule{List: "map", Keys: []string{"n"}}}, {At: "/l/*/s", Rule: rules.Rule{WriteOnly: true}}}
+	p := threeway.Make(threeway.Input{Applied: parse(t, []byte(`{"l": [{"n": 1, "s": "x"}]}`)), WasApplied: true, Desired: parse(t, []byte(`{"l": [{"n": 1, "s": "x"}, {"n": 2}]}`)),
+		Live: parse(t, []byte(`{"l": [{"n": 1}]}`)), IsThere: true, Rules: of})
+	if got, want := body.Canonical(p.MergePatch), `{"l":[{"n":1,"s":"x"},{"n":2}]}`; got != want {
+		t.Errorf("the patch is %s, want %s", got, want)
 	}
 }

@@ -26,7 +26,7 @@ func (m *maker) change(at place, rule rules.Rule, c Change) {
 	}
 	f := Finding{
 		Code: CreateOnly, Message: "changing it means delete and create: restore the value, or set allowReplace: true",
-		Reason: c.Reason, From: c.From, To: c.To,
+		Reason: c.Reason, From: c.From, To: c.To, isForeign: c.isForeign,
 	}
 	isInferred := rule.CreateOnly == rules.Inferred
 	if isInferred {
@@ -45,9 +45,9 @@ func (m *maker) change(at place, rule rules.Rule, c Change) {
 }
 
 // isOfData reports whether a finding is about something that the data changed. Drift, what is different when a resource
-// is taken, and a secret that cannot be compared never destroy it.
+// is taken, what others added, and a secret that cannot be compared never destroy it.
 func (f Finding) isOfData() bool {
-	return slices.Contains([]Reason{Desired, Removed, Cleared, Variant}, f.Reason)
+	return !f.isForeign && slices.Contains([]Reason{Desired, Removed, Cleared, Variant}, f.Reason)
 }
 
 // isCreateOnly reports whether a value must stay as it is.
@@ -146,22 +146,16 @@ func (m *maker) inspect(at place, v any) {
 
 func (m *maker) inspectItems(at place, rule rules.Rule, items []any) {
 	seen := map[string]int{}
+	rule = m.keyed(at, rule, items, nil, absent)
 	for i, item := range items {
 		inner := at.item(fmt.Sprint(i))
 		if rule.List == classes.Map {
 			id, name := m.identify(at, rule, item)
-			switch {
-			case id == "":
-				m.violate(inner, rule, Finding{Code: KeyMissing, Message: fmt.Sprintf(
-					"items of this list are known by %s: set it", strings.Join(rule.Keys, ", "))})
-			case seen[id] == 1:
-				m.violate(at.item(name), rule, Finding{Code: Duplicate, Message: "two items have the same " +
+			if inner = at.item(name); seen[id] == 1 {
+				m.violate(inner, rule, Finding{Code: Duplicate, Message: "two items have the same " +
 					strings.Join(rule.Keys, ", ") + ": remove one, or give it another"})
 			}
 			seen[id]++
-			if id != "" {
-				inner = at.item(name)
-			}
 		}
 		m.inspect(inner, item)
 	}

@@ -69,7 +69,7 @@ func (m *maker) dropItem(at place, list rules.Rule, item any, wasApplied bool) b
 		m.warn(at, list, KeptCreateOnly)
 		return false
 	}
-	m.change(at, list, Change{Op: "remove", Reason: Removed, From: item})
+	m.change(at, list, Change{Op: "remove", Reason: Removed, From: item, isForeign: !wasApplied})
 	return true
 }
 
@@ -86,7 +86,7 @@ func (m *maker) index(at place, rule rules.Rule, items []any) index {
 
 // identify returns the id of an item of a list, and its name in paths.
 func (m *maker) identify(at place, rule rules.Rule, item any) (id, name string) {
-	return rules.Identify(func(pattern string) rules.Rule { return m.rule(place{pattern, pattern}) }, at.pattern, rule, item)
+	return rules.Identify(m.ruleOf, at.pattern, rule, item)
 }
 
 // mergeSet plans a list by the values of its items. How often a value occurs counts.

@@ -98,7 +98,7 @@ func (m *maker) merge(at place, applied, desired, live side) side {
 	case !desired.is:
 		return m.remove(at, rule, applied, live)
 	case desired.v == nil:
-		return m.clear(at, rule, live)
+		return m.clear(at, rule, applied, live)
 	}
 	switch d := desired.v.(type) {
 	case map[string]any:
@@ -106,7 +106,8 @@ func (m *maker) merge(at place, applied, desired, live side) side {
 			return m.mergeObject(at, rule, applied, d, live)
 		}
 	case []any:
-		if _, isList := live.v.([]any); m.isMerged(at, rule) && (isList || body.IsEmpty(live.v)) {
+		now, isList := live.v.([]any)
+		if rule = m.keyed(at, rule, d, now, applied); m.isMerged(at, rule) && (isList || body.IsEmpty(live.v)) {
 			return m.mergeList(at, rule, applied, d, live)
 		}
 	}
@@ -118,6 +119,15 @@ func (m *maker) merge(at place, applied, desired, live side) side {
 func (m *maker) isMerged(at place, rule rules.Rule) bool {
 	return (rule.List == classes.Map || rule.List == classes.Set) && !rule.Secret && !m.rule(at.item("*")).Secret
 }
+
+// keyed returns the rule of a list with the keys that count for its items.
+func (m *maker) keyed(at place, rule rules.Rule, own, live []any, applied side) rules.Rule {
+	before, _ := applied.v.([]any)
+	return rule.Keyed(m.ruleOf, at.pattern, own, live, before)
+}
+
+// ruleOf returns the rule of a pattern.
+func (m *maker) ruleOf(pattern string) rules.Rule { return m.rule(place{pattern, pattern}) }
 
 // isUnreadable reports whether the service does not answer a value, or any item of a list.
 func (m *maker) isUnreadable(at place, rule rules.Rule, v any) bool {
@@ -163,7 +173,7 @@ func (m *maker) mergeObject(at place, rule rules.Rule, applied side, desired map
 			names[name] = true
 		}
 	}
-	gone := m.dropVariant(at, rule, desired, members)
+	gone := m.dropVariant(at, rule, applied, desired, members)
 	for name, v := range members {
 		if !names[name] && !gone[name] {
 			if kept := m.stripped(at.member(name), in(v)); kept.is {
@@ -188,11 +198,13 @@ func (m *maker) mergeObject(at place, rule rules.Rule, applied side, desired map
 
 // dropVariant plans the removal of what only the old variant of an object has, and returns
 // the names.
-func (m *maker) dropVariant(at place, rule rules.Rule, desired, live map[string]any) map[string]bool {
+func (m *maker) dropVariant(at place, rule rules.Rule, applied side, desired, live map[string]any) map[string]bool {
 	to, from := desired[rule.Discriminator], live[rule.Discriminator]
 	if rule.Discriminator == "" || body.IsEmpty(to) || body.IsEmpty(from) || m.same(at.member(rule.Discriminator), to, from) {
 		return nil
 	}
+	was := applied.member(rule.Discriminator)
+	isForeign := !m.in.WasApplied || was.is && m.same(at.member(rule.Discriminator), was.v, to)
 	out := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(live)) {
 		inner := at.member(name)
@@ -203,7 +215,7 @@ func (m *maker) dropVariant(at place, rule rules.Rule, desired, live map[string]
 			continue
 		}
 		out[name] = true
-		m.change(inner, r, Change{Op: "remove", Reason: Variant, From: live[name]})
+		m.change(inner, r, Change{Op: "remove", Reason: Variant, From: live[name], isForeign: isForeign})
 	}
 	return out
 }

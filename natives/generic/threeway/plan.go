@@ -11,12 +11,15 @@ import (
 // An Input is what a plan is made of.
 type Input struct {
 	Applied, Desired, Live any
-	WasApplied             bool // Applied counts; else the resource was never applied
-	IsThere                bool // Live counts; else the resource is not there
-	Rules                  rules.Rules
-	AllowReplace           bool     // a create-only change may delete and create
-	AllowUpdate            []string // places whose inferred create-only is not believed
-	Children               []string // managed resources that a replacement would destroy
+	// Known is what the data have, if Desired is only a part of it, such as the mark of a resource. A body for PUT
+	// carries its values that cannot be read back. nil is Desired.
+	Known        any
+	WasApplied   bool // Applied counts; else the resource was never applied
+	IsThere      bool // Live counts; else the resource is not there
+	Rules        rules.Rules
+	AllowReplace bool     // a create-only change may delete and create
+	AllowUpdate  []string // places whose inferred create-only is not believed
+	Children     []string // managed resources that a replacement would destroy
 	// Key makes the keyed hashes of [Remember]. With a key, a value that cannot be read back and
 	// that Applied has no trace of was never sent. Without one it counts as sent, unless its rule
 	// says that it changed.
@@ -58,11 +61,11 @@ const (
 	CreateOnlyInferred = "CREATE_ONLY_INFERRED"
 	ReadOnlySet        = "RO_SET"
 	Duplicate          = "DUPLICATE"
-	KeyMissing         = "VAL_REQUIRED"
 	SpecBroken         = "SPEC_REF"
 	Orphan             = "ORPHAN"
 	KeptContested      = "KEPT_CONTESTED"
 	KeptCreateOnly     = "KEPT_CREATE_ONLY"
+	UnknownValue       = "UNKNOWN_VALUE"
 )
 
 // A Change is one value that becomes another. From and To are masked; nil means that there is
@@ -79,6 +82,8 @@ type Change struct {
 	// FirstSet is the path of the create-only value that comes with the change and was not there;
 	// "" if there is none. Once it is there it stays.
 	FirstSet string `json:"-"`
+
+	isForeign bool // the value is of somebody else: the data did not change it
 }
 
 // A Finding is why a plan is blocked, or what a person should know.
@@ -92,6 +97,8 @@ type Finding struct {
 	To      any    `json:"to,omitempty"`
 	Ground  string `json:"ground,omitempty"`
 	Place   string `json:"place,omitempty"`
+
+	isForeign bool
 }
 
 // A Plan is what has to change. Changes and findings are sorted by path.
@@ -112,6 +119,9 @@ type Plan struct {
 func Make(in Input) *Plan {
 	if in.Rules == nil {
 		in.Rules = rules.None
+	}
+	if in.Known == nil {
+		in.Known = in.Desired
 	}
 	m := &maker{in: in, plan: &Plan{}, known: map[place]rules.Rule{}, isNew: map[string]bool{}}
 	m.inspect(place{}, in.Desired)
@@ -147,7 +157,11 @@ func (m *maker) compare() {
 	if to, ok := result.v.(map[string]any); ok {
 		m.plan.MergePatch = body.MergePatch(live, to)
 	}
-	m.plan.PutBody = m.carry(place{}, m.in.Desired, result).v
+	m.plan.PutBody = m.carry(place{}, m.in.Known, result).v
+	if m.plan.MergePatch != nil {
+		m.carryLists(place{}, m.in.Known, m.plan.MergePatch)
+	}
+	m.unknown(place{}, found{m.in.Known, true}, m.in.Live, m.plan.PutBody)
 }
 
 // finish sorts the plan, and decides what violations mean.

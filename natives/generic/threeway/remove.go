@@ -24,11 +24,12 @@ func (m *maker) remove(at place, rule rules.Rule, applied, live side) side {
 	switch before := applied.v.(type) {
 	case map[string]any:
 		members, isObject := live.v.(map[string]any)
-		if !rule.Atomic && isObject && !m.isTrace(at, before) {
+		if !rule.Atomic && isObject && !isTrace(before) {
 			return m.removeMembers(at, before, members)
 		}
 	case []any:
-		if _, isList := live.v.([]any); isList && m.isMerged(at, rule) {
+		now, isList := live.v.([]any)
+		if rule = m.keyed(at, rule, nil, now, applied); isList && m.isMerged(at, rule) {
 			rule.Exclusive = false
 			return m.mergeList(at, rule, applied, nil, live)
 		}
@@ -60,13 +61,13 @@ func (m *maker) removeMembers(at place, applied, live map[string]any) side {
 	return in(out)
 }
 
-// clear plans a value that the data say is not to be there.
-func (m *maker) clear(at place, rule rules.Rule, live side) side {
+// clear plans a value that the data say is not to be there. If they said so before, somebody else set it.
+func (m *maker) clear(at place, rule rules.Rule, applied, live side) side {
 	stripped := m.stripped(at, live)
 	if body.IsEmpty(stripped.v) || m.isDefault(at, rule, live.v) {
 		return stripped
 	}
-	m.change(at, rule, Change{Op: "remove", Reason: Cleared, From: live.v})
+	m.change(at, rule, Change{Op: "remove", Reason: Cleared, From: live.v, isForeign: !m.in.WasApplied || applied.is && applied.v == nil})
 	return emptied(live.v)
 }
 

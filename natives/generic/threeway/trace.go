@@ -79,12 +79,10 @@ func (m *maker) rememberItem(at place, list rules.Rule, item any) any {
 	return out
 }
 
-func isTraced(r rules.Rule) bool { return r.WriteOnly || r.Secret || r.Masked }
-
-// isTrace reports whether a value stands for a secret that was applied.
-func (m *maker) isTrace(at place, v any) bool {
+// isTrace reports whether a value stands for a secret that was applied, perhaps when the rules said so that now do not.
+func isTrace(v any) bool {
 	members, _ := v.(map[string]any)
-	if len(members) != 1 || !isTraced(m.rule(at)) && !isTraced(m.rule(at.item("*"))) {
+	if len(members) != 1 {
 		return false
 	}
 	_, isHash := members[hashName].(string)
@@ -104,7 +102,7 @@ func isOfStore(v any) bool {
 func (m *maker) sameAsTraced(at place, applied, v any) bool {
 	rule := m.rule(at)
 	switch {
-	case m.isTrace(at, applied):
+	case isTrace(applied):
 	case rule.WriteOnly: // all of it, since what stands in it cannot be read back either
 		return body.Equal(applied, v, rule.Format)
 	default:

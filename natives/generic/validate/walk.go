@@ -244,6 +244,7 @@ func (w *walk) object(object map[string]any, at place, s shape) {
 // list checks the items of a list.
 func (w *walk) list(list []any, at place, rule rules.Rule, s shape) {
 	seen, pattern := map[string]bool{}, at.pattern+"/*"
+	rule = rule.Keyed(w.typ.Rules.At, at.pattern, list, nil, nil)
 	for i, item := range list {
 		if w.isDone {
 			return
@@ -259,16 +260,6 @@ func (w *walk) list(list []any, at place, rule rules.Rule, s shape) {
 // keys returns the keys of an item of a list as a part of a pointer, "" if it has none, and
 // checks that no other item has them.
 func (w *walk) keys(item any, list place, i int, rule rules.Rule, seen map[string]bool) string {
-	object, ok := item.(map[string]any)
-	if !ok {
-		return "" // its type is wrong
-	}
-	for _, key := range rule.Keys {
-		if inner := list.item(i, "", list.pattern+"/*").member(key); object[key] == nil && w.typ.Rules.At(inner.pattern).Default == nil {
-			w.mistake(CodeRequired, inner, nil, "it is a key of the list, so each item needs it")
-			return ""
-		}
-	}
 	id, name := rules.Identify(w.typ.Rules.At, list.pattern, rule, item)
 	keys := jsonpointer.Escape(name)
 	if seen[id] {

@@ -13,6 +13,32 @@ const maxKept = 50_000
 // keeps what it reads: all keys of a map are one property, and the next look costs as much as the
 // pointer is long.
 func (c *Classifier) Lookup(pointer string) (*Property, error) {
+	n, err := c.lookup(pointer)
+	if n == nil || err != nil {
+		return nil, err
+	}
+	p, _, err := c.classify(n)
+	return p, err
+}
+
+// Members returns the names of the properties of the object of a JSON pointer, sorted.
+func (c *Classifier) Members(pointer string) ([]string, error) {
+	n, err := c.lookup(pointer)
+	if n == nil || err != nil {
+		return nil, err
+	}
+	steps, err := n.steps()
+	var out []string
+	for _, st := range steps {
+		if st.kind == property {
+			out = append(out, st.name)
+		}
+	}
+	return out, err
+}
+
+// lookup returns the node of a JSON pointer, nil if the type has none.
+func (c *Classifier) lookup(pointer string) (*node, error) {
 	if c.kept == nil || c.count >= maxKept {
 		c.kept, c.count = c.root(), 0
 	}
@@ -24,8 +50,7 @@ func (c *Classifier) Lookup(pointer string) (*Property, error) {
 			return nil, err
 		}
 	}
-	p, _, err := c.classify(n)
-	return p, err
+	return n, nil
 }
 
 // part returns the part of a node that a name stands for, nil if there is none.
