@@ -16,6 +16,7 @@ type Format string
 const (
 	Plain       Format = ""
 	ARMID       Format = "arm-id"        // case, and a slash at the end, do not count
+	ARMText     Format = "arm-text"      // an ARM id if it begins like one, else exact
 	Location    Format = "location"      // case and blanks do not count
 	EnumFold    Format = "enum-fold"     // case does not count
 	Duration    Format = "duration"      // ISO 8601, by length; a month has no length in days
@@ -27,6 +28,11 @@ const (
 // spell returns the one spelling of a text of a format.
 func (f Format) spell(text string) string {
 	switch f {
+	case ARMText:
+		const begin = "/subscriptions/"
+		if len(text) >= len(begin) && strings.EqualFold(text[:len(begin)], begin) {
+			return ARMID.spell(text)
+		}
 	case ARMID:
 		if trimmed := strings.TrimRight(text, "/"); trimmed != "" {
 			text = trimmed

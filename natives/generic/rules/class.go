@@ -8,6 +8,7 @@ import (
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/natives/generic/body"
 	"github.com/app-sre/prcheck/natives/openapi/classes"
+	"github.com/app-sre/prcheck/natives/openapi/resources"
 )
 
 // Classified is rules that a classifier finds when they are asked for.
@@ -48,8 +49,12 @@ func (c *Classified) At(pattern string) Rule {
 			clear(c.known)
 		}
 		r = ofProperty(p)
+		if r.Format == body.Plain && c.classifier.Family() == resources.ARM { // ids stand in texts that nothing marks
+			r.Format = body.ARMText
+		}
 		c.known[p] = r
 	}
+	r.Masked = r.Masked || c.classifier.MasksKey(p, lastPart(pattern))
 	return r
 }
 
@@ -72,7 +77,8 @@ func ofProperty(p *classes.Property) Rule {
 		r.FreeToSet, r.FreeToUnset, r.Depth = p.CreateOnly.FreeToSet, p.CreateOnly.FreeToUnset, p.CreateOnly.Depth
 	}
 	if p.List != nil {
-		r.List, r.Keys = p.List.Kind, p.List.Keys
+		r.List, r.Keys, r.Exclusive = p.List.Kind, p.List.Keys, p.List.Exclusive
+		r.KeysInferred = p.List.Ground.Source == classes.Inferred
 	}
 	if p.Format != nil {
 		r.Format = body.Format(p.Format.Name)

@@ -28,6 +28,9 @@ func Mask(r Rules, pattern, path string, v any) any {
 		for name, item := range v {
 			out[name] = Mask(r, jsonpointer.Append(pattern, name), jsonpointer.Append(path, name), item)
 		}
+		if name := SecretMember(v); name != "" {
+			out[name] = Hidden
+		}
 		return out
 	case []any:
 		out := make([]any, len(v))
@@ -58,7 +61,12 @@ func hiddenIn(r Rules, pattern, path, exact string, v any) (out []string) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
+		hidden := SecretMember(v)
 		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if name == hidden {
+				out = append(out, jsonpointer.Append(exact, name))
+				continue
+			}
 			out = append(out, hiddenIn(r, jsonpointer.Append(pattern, name), jsonpointer.Append(path, name), jsonpointer.Append(exact, name), v[name])...)
 		}
 	case []any:

@@ -68,10 +68,14 @@ type bySpecific interface {
 
 // Find returns the rule of a place, of which the pattern and the path are known.
 func Find(r Rules, pattern, path string) Rule {
+	var out Rule
 	if s, ok := r.(bySpecific); ok {
-		return s.find(pattern, path)
+		out = s.find(pattern, path)
+	} else {
+		out = r.At(pattern)
 	}
-	return r.At(pattern)
+	out.Masked = out.Masked || isOfSecretPair(path)
+	return out
 }
 
 // IsSpecific reports whether the rule of an item may differ from that of the others.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -222,5 +223,23 @@ func TestMask(t *testing.T) {
 	const want = `{"d":"(secret)","l":[{"v":"y","w":"(secret)"}],"m":"(secret)","n":null,"s":"(secret)"}`
 	if got := body.Text(rules.Mask(table, "", "", v)); got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// The value of a variable is hidden if its name looks like that of a secret, wherever it stands.
+func TestSecretPairs(t *testing.T) {
+	of := rules.Table{{At: "/env", Rule: rules.Rule{List: "map", Keys: []string{"name"}}}}
+	v := map[string]any{"env": []any{map[string]any{"name": "DB_PASSWORD", "value": "canary"}, map[string]any{"name": "MODE", "value": "plain"}},
+		"l": []any{map[string]any{"key": "apiToken", "value": "canary"}}}
+	if text := body.Text(rules.Mask(of, "", "", v)); strings.Contains(text, "canary") || !strings.Contains(text, "plain") || !strings.Contains(text, "DB_PASSWORD") {
+		t.Errorf("got %s", text)
+	}
+	if got := rules.HiddenIn(of, v); !slices.Equal(got, []string{"/env/0/value", "/l/0/value"}) {
+		t.Errorf("got %q", got)
+	}
+	for path, want := range map[string]bool{"/env/name=DB_PASSWORD/value": true, "/env/name=MODE/value": false, "/env/name=DB_PASSWORD/from": false, "/env/port=1,key=apiKey/value": true} {
+		if got := rules.Find(of, "/env/*/x", path).Masked; got != want {
+			t.Errorf("%s: masked %v", path, got)
+		}
 	}
 }

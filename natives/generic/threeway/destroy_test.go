@@ -104,3 +104,39 @@ func TestPatchCarriesIntoLists(t *testing.T) {
 		t.Errorf("the patch is %s, want %s", got, want)
 	}
 }
+
+// The state has no value of a variable whose name looks like that of a secret, and its changes are seen nevertheless.
+func TestSecretPairsAreRemembered(t *testing.T) {
+	for _, list := range []string{`{"list": "map", "keys": ["name"], "at": "/l"}`, `{"at": "/l"}`} {
+		var of rules.Table
+		if err := json.Unmarshal([]byte("["+list+"]"), &of); err != nil {
+			t.Fatal(err)
+		}
+		body1, body2 := parse(t, []byte(`{"l": [{"name": "DB_PASSWORD", "value": "canary"}]}`)), parse(t, []byte(`{"l": [{"name": "DB_PASSWORD", "value": "other"}]}`))
+		kept := threeway.Remember(body1, of, key)
+		if text := body.Text(kept); strings.Contains(text, "canary") || !strings.Contains(text, "DB_PASSWORD") {
+			t.Errorf("%s: the state has %s", list, text)
+		}
+		for _, c := range []struct {
+			desired, live any
+			want          string
+		}{{body1, body1, "none"}, {body2, body1, "desired"}, {body1, body2, "drift"}} {
+			p := threeway.Make(threeway.Input{Applied: kept, WasApplied: true, Desired: c.desired, Live: c.live, IsThere: true, Rules: of, Key: key})
+			if got := p.String(); !strings.Contains(got, c.want) || strings.Contains(got, "canary") || strings.Contains(got, "other") {
+				t.Errorf("%s: want %s, got %s", list, c.want, got)
+			}
+		}
+	}
+}
+
+// A set that belongs to the data loses what left the data: at a create-only place that is a change of the data.
+func TestExclusiveSetIsOfTheData(t *testing.T) {
+	of := rules.Table{{At: "/z", Rule: rules.Rule{List: "set", Exclusive: true, CreateOnly: rules.Declared}}}
+	in := threeway.Input{Applied: parse(t, []byte(`{"z": ["1", "2"]}`)), WasApplied: true, Desired: parse(t, []byte(`{"z": ["2"]}`)), Live: parse(t, []byte(`{"z": ["2", "1"]}`)), IsThere: true, Rules: of}
+	if got := describe(threeway.Make(in)); got != `blocked; remove /z/"1" (removed); CREATE_ONLY /z/"1"` {
+		t.Errorf("got %s", got)
+	}
+	if in.AllowReplace = true; threeway.Make(in).Action != threeway.Replace {
+		t.Error("what the data changed may be replaced")
+	}
+}

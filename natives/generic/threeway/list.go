@@ -65,7 +65,7 @@ func (m *maker) dropItem(at place, list rules.Rule, item any, wasApplied bool) b
 	if m.rule(at).Ignore {
 		return false
 	}
-	if wasApplied && m.isCreateOnly(at, list) {
+	if wasApplied && m.isCreateOnly(at, list) && !list.Exclusive {
 		m.warn(at, list, KeptCreateOnly)
 		return false
 	}

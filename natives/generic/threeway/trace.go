@@ -37,16 +37,18 @@ func (m *maker) remember(at place, v any) any {
 	case rule.WriteOnly && rule.Version != "":
 		return map[string]any{versionName: rule.Version}
 	case rule.WriteOnly, rule.Secret && !isObject, rule.Masked && isText, rule.Doubt != "" && !isObject, isList && (item.WriteOnly || item.Secret):
-		if m.in.Key == nil {
-			return nil
-		}
-		return map[string]any{hashName: body.HMAC(m.in.Key, v)}
+		return m.hashed(v)
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
+		hidden := rules.SecretMember(v)
 		for name, item := range v {
-			if kept := m.remember(at.member(name), item); kept != nil || item == nil {
+			kept := m.remember(at.member(name), item)
+			if name == hidden {
+				kept = m.hashed(item)
+			}
+			if kept != nil || item == nil {
 				out[name] = kept
 			}
 		}
@@ -59,6 +61,14 @@ func (m *maker) remember(at place, v any) any {
 		return out
 	}
 	return v
+}
+
+// hashed returns what stands for a secret, nil without a key.
+func (m *maker) hashed(v any) any {
+	if m.in.Key == nil {
+		return nil
+	}
+	return map[string]any{hashName: body.HMAC(m.in.Key, v)}
 }
 
 // rememberItem keeps the keys of an item as they are: without them it is not found again.

@@ -10,12 +10,15 @@ import (
 // A Classifier classifies the properties of one type.
 type Classifier struct {
 	family    *resources.Family
+	fixed     map[string]kubeField // what the API server does with fields of the type
 	sides     sides
 	patchKind resources.PatchKind
 	overrides map[string][]*Entry // by the path of the property
-	plain     []string            // names that look like those of secrets, and are none
-	kept      *node               // the root of what Lookup read
-	count     int                 // of the nodes below it
+	// patchLacks says whether PATCH lacks something that PUT takes, once that was asked for.
+	patchLacks *bool
+	plain      []string // names that look like those of secrets, and are none
+	kept       *node    // the root of what Lookup read
+	count      int      // of the nodes below it
 }
 
 // New returns a classifier of a type. It takes the entries of override files that are about
@@ -39,6 +42,7 @@ func New(t *resources.Type, files ...*Overrides) (*Classifier, error) {
 		}.settled(),
 		patchKind: kind,
 		plain:     plainNames(t),
+		fixed:     kubeFields(t),
 	}
 	return c, c.addOverrides(t, files)
 }
@@ -49,6 +53,9 @@ type inherited struct {
 	mutable                                           *Ground // an override says so
 	mutability                                        openapi.Place
 }
+
+// Family returns the family of the type.
+func (c *Classifier) Family() *resources.Family { return c.family }
 
 func (c *Classifier) root() *node { return &node{sides: c.sides} }
 
@@ -84,6 +91,11 @@ func (c *Classifier) Explain(path string) (*Property, error) {
 		return nil, err
 	}
 	p.Cyclic = n.isCyclic()
+	if name := lastName(path); c.MasksKey(p, name) {
+		masked := *p
+		masked.Masked = true
+		return &masked, nil
+	}
 	return p, nil
 }
 
@@ -100,7 +112,7 @@ func (c *Classifier) classify(n *node) (*Property, inherited, error) {
 }
 
 func (c *Classifier) decide(n *node) (*Property, inherited, error) {
-	p := &Property{Path: n.path, Pattern: n.pointer, Get: n.get.presence, Put: n.put.presence, Post: n.post.presence, Patched: n.patch.presence}
+	p := &Property{Path: n.path, Pattern: n.pointer, Get: n.get.presence, Put: n.put.presence, Post: n.post.presence, Patched: n.patch.presence, IsValue: n.step.kind == mapValue}
 	in := n.inherited
 	if n.path == "" {
 		return p, in, c.describe(n, p, &in)
@@ -171,31 +183,6 @@ func (c *Classifier) readOnly(n *node, p *Property, in *inherited) error {
 
 func (c *Classifier) isOfFamily(path string) bool {
 	return slices.Contains(c.family.ReadOnly, path)
-}
-
-// createOnly decides whether a property cannot be changed once the resource is there.
-func (c *Classifier) createOnly(n *node, p *Property, in *inherited) error {
-	if in.createOnly != nil || in.readOnly != nil {
-		return nil
-	}
-	kept, err := c.transition(n, p.Required)
-	if err != nil {
-		return err
-	}
-	isDeclared, canUpdate := in.allows("update")
-	_, canCreate := in.allows("create")
-	switch {
-	case isDeclared && canCreate && !canUpdate:
-		in.createOnly = declared(in.mutability, "x-ms-mutability has create and lacks update")
-	case kept != nil:
-		in.createOnly = kept
-	case canUpdate, in.mutable != nil:
-	case c.patchKind == resources.PatchReal && n.put.has() && n.patch.presence == Missing:
-		in.createOnly = inferred(n.put, "PUT takes it and PATCH, which takes other properties, does not")
-	case n.post.has() && n.put.presence == Missing && n.patch.lacks():
-		in.createOnly = inferred(n.post, "POST on the collection takes it and no request that changes the resource does")
-	}
-	return nil
 }
 
 // writeOnly decides whether a property can be sent and never read.

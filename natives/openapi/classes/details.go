@@ -100,7 +100,7 @@ func (c *Classifier) list(n *node, p *Property, _ *inherited) error {
 		return nil
 	}
 	p.List = &List{Kind: Atomic, Ground: Ground{Source: Inferred, Text: "nothing says that its items have keys"}}
-	for _, rule := range []func(*node) (*List, error){listType, mergeKey, identifiers, unique} {
+	for _, rule := range []func(*node) (*List, error){listType, mergeKey, identifiers, unique, c.setOfFamily, c.keyOfItems} {
 		l, err := rule(n)
 		if err != nil {
 			return err

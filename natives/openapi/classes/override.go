@@ -16,8 +16,9 @@ import (
 // An Entry corrects what a specification says about one property. What is not set stays as
 // the specification has it.
 type Entry struct {
-	Type    string          `json:"type"` // with a version, or without one for all versions
-	Path    string          `json:"path"` // dotted, or a JSON pointer
+	Type    string          `json:"type"`             // with a version, or without one for all versions
+	Family  string          `json:"family,omitempty"` // arm, kubernetes or plain; "" is any
+	Path    string          `json:"path"`             // dotted, or a JSON pointer
 	Class   string          `json:"class,omitempty"`
 	Keys    []string        `json:"keys,omitempty"`
 	List    ListKind        `json:"list,omitempty"`
@@ -40,9 +41,12 @@ func (e *Entry) place() string { return fmt.Sprintf("%s#/overrides/%d", e.file, 
 type Overrides struct {
 	Name    string
 	Entries []*Entry
+
+	isShipped bool // it says what is known of services, of which the specifications at hand may be others
 }
 
 var (
+	familyNames = []string{"arm", "kubernetes", "plain"}
 	classNames  = []string{"readOnly", "createOnly", "mutable", "writeOnly", "secret", "volatile"}
 	formatNames = []string{"arm-id", "location", "enum-fold", "duration", "date-time", "quantity", "int-or-string"}
 	listKinds   = []ListKind{Atomic, Set, Map}
@@ -85,6 +89,8 @@ func (e *Entry) check() error {
 	switch {
 	case strings.TrimSpace(e.Reason) == "":
 		return errors.New("an override needs a reason")
+	case e.Family != "" && !slices.Contains(familyNames, e.Family):
+		return fmt.Errorf("there is no family %q; there are %s", e.Family, strings.Join(familyNames, ", "))
 	case e.Type == "":
 		return errors.New("an override needs a type")
 	case e.Path == "" && e.Patch == "":
@@ -116,7 +122,7 @@ func (e *Entry) check() error {
 
 // IsAbout reports whether an entry is about a type.
 func (e *Entry) IsAbout(t *resources.Type) bool {
-	return strings.EqualFold(e.Type, t.ID()) || strings.EqualFold(e.Type, t.Name)
+	return (e.Family == "" || e.Family == t.Family.Name) && (strings.EqualFold(e.Type, t.ID()) || strings.EqualFold(e.Type, t.Name))
 }
 
 // addOverrides takes the entries about a type. An entry for all versions may name a property
@@ -133,13 +139,15 @@ func (c *Classifier) addOverrides(t *resources.Type, files []*Overrides) error {
 			n, err := plain.find(e.Path)
 			var missing *PathError
 			switch {
-			case errors.As(err, &missing) && !strings.EqualFold(e.Type, t.ID()):
+			case errors.As(err, &missing) && (f.isShipped || !strings.EqualFold(e.Type, t.ID())):
 				continue
 			case errors.As(err, &missing):
 				e.isUsed = true // it is told here
 				return fmt.Errorf("%s: %s: %w", e.place(), t.ID(), err)
 			case err != nil:
 				return err
+			case e.Path != n.path && e.Path != n.pointer && f.isShipped:
+				continue
 			case e.Path != n.path && e.Path != n.pointer:
 				return fmt.Errorf("%s: the override would be about all of %q; write it so", e.place(), n.path)
 			}

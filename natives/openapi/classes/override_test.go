@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/natives/openapi"
 	"github.com/app-sre/prcheck/natives/openapi/classes"
+	"github.com/app-sre/prcheck/natives/openapi/resources"
 )
 
 // The shipped overrides can be read, and each is about a property that a shared specification
@@ -47,12 +48,18 @@ func TestShippedSaySomething(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range shipped.Entries {
-			if e.Class == "" || !strings.EqualFold(e.Type, one.Name) {
+			if !e.IsAbout(one) {
 				continue
 			}
 			p, err := plain.Explain(e.Path)
 			if err != nil {
 				continue // this version does not have it
+			}
+			if p.List != nil && e.Keys != nil && slices.Equal(p.List.Keys, e.Keys) {
+				t.Errorf("%s %s: the keys are needless: %+v", one.ID(), e.Path, p.List)
+			}
+			if e.Class == "" {
+				continue
 			}
 			grounds := map[string]*classes.Ground{"readOnly": p.ReadOnly, "createOnly": p.CreateOnly, "writeOnly": p.WriteOnly, "secret": p.Secret}
 			if g := grounds[e.Class]; g != nil && g.Source != classes.Inferred {
@@ -201,4 +208,48 @@ func TestOverrideSays(t *testing.T) {
 	if raw, err := p.Default.Value.MarshalJSON(); err != nil || string(raw) != "1e400" || !p.Default.Applies || p.Format.Name != "enum-fold" {
 		t.Errorf("default %s, %v, format %+v", raw, err, p.Format)
 	}
+}
+
+// An entry is about types of its family alone, and what is shipped never breaks a foreign specification.
+func TestShippedAreOfTheirFamily(t *testing.T) {
+	shipped, err := classes.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range shipped.Entries {
+		if e.Family == "" {
+			t.Errorf("%s %s: an entry that is shipped names its family", e.Type, e.Path)
+		}
+	}
+	const secret = `{"type": "object", "properties": {"name": {"type": "string"}, "data": {"type": "string"}, "stringData": {"type": "string"}}}`
+	for _, text := range []string{
+		`{"openapi": "3.0.0", "paths": {"/v1/secrets/{id}": {"get": {"responses": {"200": {"content": {"application/json": {"schema": SCHEMA}}}}}, "put": {"requestBody": {"content": {"application/json": {"schema": SCHEMA}}}}}}}`,
+		`{"openapi": "3.0.0", "info": {"title": "Kubernetes"}, "paths": {"/api/v1/secrets/{name}": {"get": {"responses": {"200": {"content": {"application/json": {"schema": SCHEMA}}}}}, "put": {"requestBody": {"content": {"application/json": {"schema": SCHEMA}}}}}}}`,
+	} {
+		for _, schema := range []string{secret, `{"type": "object", "properties": {"x": {"type": "string"}}}`} {
+			one := plainType(t, strings.ReplaceAll(text, "SCHEMA", schema))
+			c, err := classes.New(one, shipped)
+			if err != nil {
+				t.Errorf("%s: %v", one.ID(), err)
+				continue
+			}
+			if p, err := c.Explain("data"); err == nil && (p.Secret != nil) != (one.Family == resources.Kubernetes) {
+				t.Errorf("%s of %s: data is %+v", one.ID(), one.Family.Name, p)
+			}
+		}
+	}
+}
+
+func plainType(t *testing.T, text string) *resources.Type {
+	t.Helper()
+	set := openapi.NewSet(func(string, int64) ([]byte, error) { return []byte(text), nil }, openapi.Limits{})
+	d, err := set.Document("spec.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := resources.NewIndex([]*openapi.Document{d}).Types()
+	if len(types) != 1 {
+		t.Fatalf("got %d types", len(types))
+	}
+	return types[0]
 }

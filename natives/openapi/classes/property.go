@@ -45,6 +45,8 @@ type List struct {
 	Kind   ListKind `json:"kind"`
 	Keys   []string `json:"keys,omitempty"`
 	Ground Ground   `json:"ground"`
+	// Exclusive says that the list belongs to the data: items of others go.
+	Exclusive bool `json:"exclusive,omitempty"`
 }
 
 // A Default is the value that a property has when nobody sets it.
@@ -77,6 +79,8 @@ type Property struct {
 	// Masked says that the name looks like that of a secret: the value is masked wherever it
 	// would be shown. It is no class.
 	Masked bool `json:"masked,omitempty"`
+	// IsValue says that the property stands for any value of a map.
+	IsValue bool `json:"-"`
 
 	List     *List             `json:"list,omitempty"`
 	Atomic   *Ground           `json:"atomic,omitempty"` // of an object that is one value

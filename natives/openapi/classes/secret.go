@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/natives/openapi/resources"
 )
 
@@ -27,6 +28,21 @@ func (c *Classifier) secret(n *node, p *Property, in *inherited) error {
 		in.secret = declared(format, "format is password")
 	}
 	return nil
+}
+
+// MasksKey reports whether the value of a key of a map is masked: its name looks like that of a secret, and it may be a
+// text. The property is that of all values of the map.
+func (c *Classifier) MasksKey(p *Property, name string) bool {
+	isText := p.Type == "string" || p.Type == ""
+	return p.IsValue && isText && LooksSecret(name) && !slices.Contains(c.plain, name)
+}
+
+// lastName returns the last name of a path, either dotted or a JSON pointer.
+func lastName(path string) string {
+	if strings.HasPrefix(path, "/") {
+		return jsonpointer.Unescape(path[strings.LastIndexByte(path, '/')+1:])
+	}
+	return path[strings.LastIndexByte(path, '.')+1:]
 }
 
 // plainNames returns the names of properties of a type that look like those of secrets and are none.

@@ -12,4 +12,11 @@ const ShippedName = "shipped overrides"
 
 // Shipped returns the overrides that are a part of the program: what is known of services and
 // stands in no specification. An entry is about a type that need not be there.
-func Shipped() (*Overrides, error) { return ReadOverrides(ShippedName, shipped) }
+func Shipped() (*Overrides, error) {
+	o, err := ReadOverrides(ShippedName, shipped)
+	if err != nil {
+		return nil, err
+	}
+	o.isShipped = true
+	return o, nil
+}

@@ -9,6 +9,14 @@ import (
 type Family struct {
 	Name     string
 	ReadOnly []string // the properties that the service fills in, as a.b
+	// Mutable and Free are the properties that can always change, and those that can if nothing declares
+	// otherwise: that PATCH lacks one proves nothing. CreateOnly are those that never can, and Fixed those
+	// that cannot where nothing says so.
+	Mutable, Free, CreateOnly, Fixed []string
+	// Sets are the names of lists of texts that are sets and belong to the data.
+	Sets []string
+	// Keys are the members by which items of a list are known where nothing declares it, the best one first.
+	Keys []string
 	// ZeroDefaults says that a default of "", 0 or false comes from the language that the
 	// service is written in, and is none.
 	ZeroDefaults bool
@@ -25,7 +33,9 @@ var (
 	ARM = &Family{
 		Name:     "arm",
 		ReadOnly: []string{"id", "name", "type", "etag", "systemData", "properties.provisioningState"},
-		shapes:   armShapes,
+		Mutable:  []string{"tags"}, Free: []string{"identity", "sku"}, CreateOnly: []string{"location"}, Fixed: []string{"zones"},
+		Sets: []string{"zones"}, Keys: []string{"name", "id"},
+		shapes: armShapes,
 	}
 	Kubernetes = &Family{
 		Name: "kubernetes",
@@ -36,7 +46,7 @@ var (
 		IsJoin:       func(part string) bool { return part == "status" || part == "scale" },
 		shapes:       kubernetesShapes,
 	}
-	Plain = &Family{Name: "plain", shapes: plainShapes}
+	Plain = &Family{Name: "plain", Keys: []string{"name", "id"}, shapes: plainShapes}
 )
 
 // resourceGroups is the type of what most addresses of ARM begin with.

@@ -23,6 +23,9 @@ const (
 // others says nothing about a resource.
 var envelope = []string{"id", "name", "type", "location", "tags", "etag", "systemData"}
 
+// IsEnvelope reports whether a name is one that all resources have.
+func IsEnvelope(name string) bool { return slices.Contains(envelope, name) }
+
 // Bodies are the schemas of what a type takes and answers. A schema is nil if there is no such
 // operation, or if its body is not described: HasX tells which.
 type Bodies struct {
