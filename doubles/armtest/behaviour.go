@@ -36,6 +36,8 @@ type Behaviour struct {
 	RetryAfter time.Duration
 	// Moves says that each poll of an operation answers another address for the next one.
 	Moves bool
+	// FailedStays says that an operation that fails leaves the body as it was sent.
+	FailedStays bool
 	// Lag is how long a new resource is not found.
 	Lag time.Duration
 	// SoftDeletes says that the name of a deleted resource is reserved until it is purged.

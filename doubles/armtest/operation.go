@@ -116,7 +116,7 @@ func (s *Server) settle() {
 		o.running = nil
 		if op.fails {
 			op.Status, o.state = "Failed", "Failed"
-			if op.before != nil {
+			if op.before != nil && !s.behaviours[o.kind].FailedStays {
 				o.body = op.before
 			}
 			s.touch(o)

@@ -151,6 +151,16 @@ func (s *Server) FailOperations(id string, times int) {
 	s.failures[key(id)] = times
 }
 
+// SetState lets the service say that a resource is in another state, such as Failed.
+func (s *Server) SetState(id, state string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o := s.objects[key(id)]; o != nil {
+		o.state = state
+		s.touch(o)
+	}
+}
+
 // Intervene sets functions that see each request: one before the service works on it, one after.
 // They may call the server, to edit a resource at just that moment. Nil is none.
 func (s *Server) Intervene(before, after func(Request)) {

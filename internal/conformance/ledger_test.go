@@ -54,6 +54,7 @@ var tested = map[string][]string{
 	"delete_gate":             {"natives/reconcile TestDeleteGate"},
 	"delete_pattern":          {"natives/reconcile TestDeletePattern"},
 	"early_exit":              {"natives/manager TestEarlyExitCases", "natives/saas TestEarlyExitCases"}, // its cases of generic resources wait for natives/generic
+	"failed":                  {"natives/generic TestFailedCases"},
 	"filter":                  {"natives/manager TestFilterCases"},
 	"params":                  {"natives/manager TestParamsCases"},
 	"shards":                  {"natives/manager TestShardsCases"},
@@ -103,7 +104,6 @@ var later = map[string]string{}
 // may have older cases that are tested.
 var waiting = map[string]string{
 	"request":     proven + "a value that PATCH cannot take away, because null is a value there, is taken away by PUT",
-	"failed":      proven + "a resource whose operation failed is not done",
 	"outputs":     proven + "values of one resource in another one, or in a secret store",
 	"credentials": proven + "bearer, header, basic, client credentials and federated tokens",
 	"plain_type":  proven + "plain REST, the third family",

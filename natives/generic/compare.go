@@ -8,6 +8,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/body"
 	"github.com/app-sre/prcheck/natives/generic/fields"
 	"github.com/app-sre/prcheck/natives/generic/hooks"
+	"github.com/app-sre/prcheck/natives/generic/operation"
 	"github.com/app-sre/prcheck/natives/generic/rest"
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/generic/threeway"
@@ -95,10 +96,33 @@ func compare(want reconcile.Item, is reconcile.Thing, last reconcile.Record) (re
 	for _, w := range p.Warnings {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%s %s: %s", w.Code, w.Path, w.Message))
 	}
-	if o := e.pending.Operation; o != nil && len(d.Changes) == 0 {
-		d.Changes = []reconcile.Change{{Path: codeGoesOn, New: "the " + o.Verb + " of an earlier run goes on"}}
+	if p.Action == threeway.None {
+		e.compareState(thing.live.Body, &d)
 	}
 	return d, nil
+}
+
+// compareState adds what is to be done with a resource that is as the data say, because of an operation that goes on or
+// failed. Before the merge of a change it is told alone.
+func (e *entry) compareState(live any, d *reconcile.Difference) {
+	stands := standing{}
+	if e.family.HasOperations {
+		stands = standingOf(live, e.pending)
+	}
+	o := e.pending.Operation
+	switch {
+	case o != nil:
+		d.Changes = []reconcile.Change{{Path: codeGoesOn, New: "the " + o.Verb + " of an earlier run goes on"}}
+	case e.isDraft && stands.isFailed:
+		d.Warnings = append(d.Warnings, string(codeFailed)+": "+stands.message)
+	case e.isDraft:
+	case stands.isFailed && e.now.Before(stands.next):
+		d.Mistake = stands.mistake()
+	case stands.isFailed:
+		d.Changes = []reconcile.Change{{Path: pathState, Old: "failed", New: "sent again", Reason: string(threeway.Failed)}}
+	case e.family.HasOperations && operation.IsGoingOn(live):
+		d.Changes = []reconcile.Change{{Path: codeGoesOn, New: "an operation of the service goes on"}}
+	}
 }
 
 // isDrift reports whether the data are as they were applied where the violations are.

@@ -39,7 +39,7 @@ func (g *generic) complete(ctx context.Context, env integration.Environment, p n
 			continue
 		}
 		e := *was
-		e.key, e.pending, e.isDraft = key, all[it.Key], env.Base != nil
+		e.key, e.pending, e.isDraft, e.now = key, all[it.Key], env.Base != nil, g.Clock.Fill().Now()
 		it.Body = &e
 		if it.Mistake != (reconcile.Mistake{}) || it.Delete {
 			continue
@@ -94,7 +94,7 @@ func (g *generic) open(env integration.Environment, p native.Part, transport htt
 		return nil, reconcile.Config(err)
 	}
 	s := &service{generic: g, target: t, root: p.Shard}
-	s.client = &rest.Client{Family: g.Families(t.Family), Endpoint: u, Transport: transport, Throttle: throttle, Clock: g.Clock, Timeout: set.Timeout,
+	s.client = &rest.Client{Family: g.Families(t.Family), Endpoint: u, Transport: transport, Throttle: throttle, Clock: g.Clock, Timeout: set.Timeout, Lag: min(set.Patience, set.Timeout),
 		Classify: g.classify, Mask: env.Mask}
 	if env.Base != nil { // before the merge of a change
 		s.client.Patience, s.client.MaxRead = g.patienceWith(u.Host, set), set.ReadsLimit

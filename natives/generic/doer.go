@@ -137,7 +137,7 @@ func (w *writing) run(ctx context.Context) error {
 		if errors.Is(err, rest.ErrPending) {
 			return err
 		}
-		if err := w.memory.end(ctx, true); err != nil {
+		if err := errors.Join(w.ended(ctx, err), w.memory.end(ctx, true)); err != nil {
 			return err
 		}
 		if w.resumed = err == nil; err != nil {
@@ -170,10 +170,7 @@ func (w *writing) write(ctx context.Context) error {
 	if errors.Is(err, rest.ErrPending) {
 		return err
 	}
-	if e := w.memory.end(ctx, true); e != nil {
-		err = errors.Join(err, e)
-	}
-	if err != nil {
+	if err = errors.Join(err, w.ended(ctx, err), w.memory.end(ctx, true)); err != nil {
 		return err
 	}
 	w.written = r.Live.Body

@@ -3,6 +3,7 @@ package generic
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/generic/body"
@@ -34,6 +35,7 @@ type entry struct {
 	presence presence
 	isDraft  bool // it is a part of a change that is not merged
 	pending  pending
+	now      time.Time
 
 	// written is the resource as it was read after a write, nil if nothing was written.
 	written any

@@ -75,6 +75,8 @@ type ownSettings struct {
 	Hosts []string `yaml:"hosts"`
 	// Timeout is how long a run waits for one operation.
 	Timeout time.Duration `yaml:"timeout"`
+	// Patience is how long a service may take to show what it took.
+	Patience time.Duration `yaml:"patience"`
 	// Before the merge of a change reads end when a service gives no answer for ReadsIdle, and those of
 	// one part after ReadsLimit.
 	ReadsIdle  time.Duration `yaml:"reads_idle"`
@@ -83,7 +85,7 @@ type ownSettings struct {
 
 // readSettings reads the settings.
 func readSettings(own settings.Own) (ownSettings, error) {
-	s := ownSettings{Instance: "default", Timeout: 2 * time.Hour, ReadsIdle: 20 * time.Second, ReadsLimit: 2 * time.Minute}
+	s := ownSettings{Instance: "default", Timeout: 2 * time.Hour, Patience: rest.DefaultLag, ReadsIdle: 20 * time.Second, ReadsLimit: 2 * time.Minute}
 	if err := own.Decode(&s); err != nil {
 		return s, err
 	}
@@ -92,6 +94,9 @@ func readSettings(own settings.Own) (ownSettings, error) {
 	}
 	if s.Timeout <= 0 {
 		return s, own.Mistake("must be a duration such as 2h", "timeout")
+	}
+	if s.Patience <= 0 {
+		return s, own.Mistake("must be a duration such as 2m", "patience")
 	}
 	if s.ReadsIdle <= 0 {
 		return s, own.Mistake("must be a duration such as 20s", "reads_idle")

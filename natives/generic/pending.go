@@ -22,6 +22,8 @@ type pending struct {
 	// Sent is the body that was sent, as records have it: what the operation applies.
 	Sent string `json:"sent,omitempty"`
 	Call *call  `json:"call,omitempty"` // of a hook, that may go on
+	// Failed is what is known of an operation of ours that failed, until one succeeds.
+	Failed *failure `json:"failed,omitempty"`
 }
 
 // applied returns the body that was sent; false if there is none.
@@ -99,12 +101,11 @@ func (m *memory) save(ctx context.Context) error {
 func (m *memory) end(ctx context.Context, keepIntent bool) error {
 	m.is.Operation, m.is.Call = nil, nil
 	if !keepIntent {
-		m.is.Sent = ""
+		m.is.Sent, m.is.Intended = "", false
 	}
-	if keepIntent && m.is.Intended {
+	if m.is.Intended || m.is.Failed != nil {
 		return m.save(ctx)
 	}
-	m.is.Intended = false
 	return m.remove(ctx)
 }
 

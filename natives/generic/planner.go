@@ -45,8 +45,16 @@ func (p *planner) Plan(ctx context.Context, live rest.Live) (*rest.Change, error
 			return nil, err
 		}
 	}
+	stands := standing{}
+	if live.Found && p.family.HasOperations && !onlyMarks(p.step.Action) {
+		stands = standingOf(live.Body, p.memory.is)
+		in.Again = stands.isFailed && !p.Clock.Fill().Now().Before(stands.next)
+	}
 	made := p.make(in)
 	p.sent = made.Apply
+	if made.Action == threeway.None && stands.isFailed {
+		return nil, stands.error()
+	}
 	switch made.Action {
 	case threeway.None:
 		return nil, nil

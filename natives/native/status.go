@@ -46,8 +46,9 @@ func (m made) Status(ctx context.Context, env integration.Environment) ([]integr
 		if err != nil {
 			errs = append(errs, err)
 		}
-		out = append(out, w.describe(ctx, u, nil, was)...)
-		errs = append(errs, unread(u))
+		now := w.describe(ctx, u, nil, was)
+		out = append(out, now...)
+		errs = append(errs, unread(u), unready(u, now))
 	}
 	return out, w.join(errs)
 }
@@ -65,6 +66,29 @@ func unread(u *unit) error {
 	}
 	return reconcile.Transient(fmt.Errorf("%d of %d things could not be read, such as %s", len(keys), len(u.plan.Steps),
 		keys[0]))
+}
+
+// conditionReady is the condition of a thing that works.
+const conditionReady = "Ready"
+
+// unready returns an error if a thing that should be there does not work, as far as that is known.
+func unready(u *unit, now []integration.Status) error {
+	goes := map[string]bool{}
+	for _, s := range u.plan.Steps {
+		goes[string(s.Key)] = s.Item != nil && s.Item.Delete || s.Action == reconcile.Blocked && s.Code == reconcile.CodeIncomplete
+	}
+	var not []string
+	for _, s := range now {
+		for _, c := range s.Conditions {
+			if c.Type == conditionReady && c.Status != integration.True && !goes[s.Key] {
+				not = append(not, s.Key+" ("+c.Reason+")")
+			}
+		}
+	}
+	if len(not) == 0 {
+		return nil
+	}
+	return reconcile.Transient(fmt.Errorf("%d of %d things are not ready, such as %s", len(not), len(now), not[0]))
 }
 
 // describe returns how the things of a unit stand. The results are those of a run; nil outside

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,6 +138,21 @@ func outcomeOf(state string) Outcome {
 	}
 	return ""
 }
+
+// IsFailed reports whether a resource says that its last operation failed or was canceled, in the words of the service.
+func IsFailed(body any) (state string, isFailed bool) {
+	state = provisioningState(body)
+	return state, outcomeOf(state) == Failed
+}
+
+// IsGoingOn reports whether a resource says that an operation goes on. A state that nobody knows is none of these.
+func IsGoingOn(body any) bool {
+	state := strings.ToLower(strings.TrimSpace(provisioningState(body)))
+	return strings.HasSuffix(state, "ing") || slices.Contains([]string{"accepted", "inprogress"}, state)
+}
+
+// SaysState reports whether a resource says how its last operation ended.
+func SaysState(body any) bool { return provisioningState(body) != "" }
 
 // provisioningState returns the state in a resource, "" if it has none.
 func provisioningState(body any) string {

@@ -21,6 +21,8 @@ type Client struct {
 	Clock     operation.Clock
 	// Timeout is how long a run waits for one operation; 0 is two hours.
 	Timeout time.Duration
+	// Lag is how long a service may take to show what it took; 0 is [DefaultLag].
+	Lag time.Duration
 	// Attempts is how often a request is sent that may be repeated; 0 is 6.
 	Attempts int
 	// Patience bounds how long reads wait for a service that gives no answer, and MaxRead how long the

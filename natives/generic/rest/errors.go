@@ -38,6 +38,8 @@ type Error struct {
 	After time.Duration
 	// Overrides are entries that let the next change be refused before it is sent.
 	Overrides []classes.Entry
+	// IsOfOperation says that the service took the request, and the operation that it began failed.
+	IsOfOperation bool
 
 	err error
 	// isUnheard says that the service certainly did not carry out the request.
@@ -93,6 +95,7 @@ func (e *Error) FailureClass() string {
 func (c *Client) failed(r operation.Result, typeName string) *Error {
 	f := failure{Code: r.Code, Message: r.Message}
 	e := f.error(typeName, c.text)
+	e.IsOfOperation = true
 	if known, ok := knownCodes[strings.ToLower(r.Code)]; !ok || known == Gone {
 		e.Class = Fatal
 	}

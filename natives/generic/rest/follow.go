@@ -15,7 +15,7 @@ func (w *write) follow(ctx context.Context, verb string, a operation.Answer) err
 	resource := w.path(w.t.Address.URI())
 	if !w.Family.HasOperations {
 		var err error
-		w.live, err = w.readBack(ctx)
+		w.live, err = w.Read(ctx, w.t)
 		return err
 	}
 	o, r := operation.Begin(verb, resource, w.Endpoint, a, w.Clock.Fill().Now())
@@ -34,34 +34,24 @@ func (w *write) follow(ctx context.Context, verb string, a operation.Answer) err
 	return err
 }
 
-// readBack reads a resource that was just written: it may not be seen everywhere yet.
-func (w *write) readBack(ctx context.Context) (Live, error) {
-	for i := range readBacks {
-		live, err := w.Read(ctx, w.t)
-		if err != nil || live.Found {
-			return live, err
-		}
-		if err := w.Clock.Fill().Sleep(ctx, backPause<<i); err != nil {
-			return Live{}, err
-		}
-	}
-	return Live{}, &Error{Class: Retry, Message: "it is not there after it was written"}
-}
-
 // settle reads the resource after an operation, and returns what it is then.
 func (c *Client) settle(ctx context.Context, f operation.Follower, o *operation.Operation, r operation.Result, typeName string) (Live, error) {
 	var a operation.Answer
+	isDone := r.Outcome == operation.Succeeded && o.Verb != http.MethodDelete
 	if r.Outcome == operation.Succeeded || r.Outcome == operation.Unknown {
 		a, r = f.Finish(ctx, o)
 	}
+	isGone := a.Status == http.StatusNotFound || a.Status == http.StatusGone
 	switch {
+	case isDone && isGone && ctx.Err() == nil:
+		return Live{}, nil // it is not seen everywhere yet
 	case ctx.Err() != nil, r.Outcome == operation.Pending:
 		return Live{}, pending(ctx, r.Err)
 	case r.Outcome == operation.Failed:
 		e := c.failed(r, typeName)
 		c.reclassify(e, typeName)
 		return Live{}, e
-	case a.Status == http.StatusNotFound, a.Status == http.StatusGone:
+	case isGone:
 		return Live{}, nil
 	}
 	return c.live(a)

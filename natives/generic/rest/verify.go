@@ -13,42 +13,79 @@ import (
 )
 
 const (
-	// readBacks is how often a resource is read after a write until it shows what was written.
-	readBacks = 4
-	backPause = time.Second
+	// backPause is the first wait for a service that does not show yet what it took, and maxBackPause the longest.
+	backPause    = time.Second
+	maxBackPause = 15 * time.Second
+	// soon is how long a service that shows a newer resource may show values of in between.
+	soon = 7 * time.Second
+	// DefaultLag is how long a service may take to show what it took.
+	DefaultLag = 2 * time.Minute
 	// CodeMismatch says that a service accepted a value and answers another one.
 	CodeMismatch = "VERIFY_MISMATCH"
 )
 
-// verify compares what was read back with what was sent. A service may need a moment.
+// verify compares what was read back with what was sent. A service may show late what it took: only what it changed since
+// is another value than was sent, everything else is not there yet.
 func (w *write) verify(ctx context.Context) error {
 	if w.Trial {
 		w.result.Live = w.live
 		return nil
 	}
-	var left []Difference
-	for i := range readBacks {
-		var err error
-		if left, err = w.p.Left(ctx, w.live); err != nil {
+	lag := w.Lag
+	if lag <= 0 {
+		lag = DefaultLag
+	}
+	var spent time.Duration
+	for wait := backPause; ; wait = min(2*wait, maxBackPause) {
+		left, err := w.left(ctx)
+		if err != nil {
 			return err
 		}
-		left = slices.DeleteFunc(left, func(d Difference) bool { return w.keeps(d.Path) || w.isContested(d.Path) })
-		if len(left) == 0 {
-			w.result.Live = w.live
+		w.result.Live = w.live
+		isNew := w.live.Found && w.isNewer()
+		switch {
+		case w.live.Found && len(left) == 0:
 			return nil
+		case isNew && spent >= soon:
+			return w.mismatch(left)
+		case spent >= lag:
+			return &Error{Class: Retry, Message: fmt.Sprintf("the service took the request, and does not show it after %s; the next run looks again", spent)}
 		}
-		if i == readBacks-1 {
-			break
-		}
-		if err := w.Clock.Fill().Sleep(ctx, backPause<<i); err != nil {
+		if err := w.Clock.Fill().Sleep(ctx, wait); err != nil {
 			return err
 		}
+		spent += wait
 		if w.live, err = w.Read(ctx, w.t); err != nil {
 			return err
 		}
 	}
-	w.result.Live = w.live
-	return w.mismatch(left)
+}
+
+// left returns what is not as it was sent.
+func (w *write) left(ctx context.Context) ([]Difference, error) {
+	if !w.live.Found {
+		return nil, nil
+	}
+	left, err := w.p.Left(ctx, w.live)
+	return slices.DeleteFunc(left, func(d Difference) bool { return w.keeps(d.Path) || w.isContested(d.Path) }), err
+}
+
+// isNewer reports whether the resource changed since it was read before the write: it has another version, or else
+// another time or content. A server of Kubernetes shows a write at once.
+func (w *write) isNewer() bool {
+	switch {
+	case !w.before.Found, w.Family.LocksInBody:
+		return true
+	case w.live.ETag != "" || w.before.ETag != "":
+		return w.live.ETag != w.before.ETag
+	}
+	const timeAt = "/systemData/lastModifiedAt"
+	was, _ := body.Get(w.before.Body, timeAt)
+	is, isTold := body.Get(w.live.Body, timeAt)
+	if isTold {
+		return body.Canonical(was) != body.Canonical(is)
+	}
+	return digest(w.before.Body) != digest(w.live.Body)
 }
 
 // isContested reports whether a property was left out of the request on purpose.

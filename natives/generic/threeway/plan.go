@@ -24,6 +24,8 @@ type Input struct {
 	// that Applied has no trace of was never sent. Without one it counts as sent, unless its rule
 	// says that it changed.
 	Key []byte
+	// Again says that the resource is to be sent again although nothing differs: its last operation failed.
+	Again bool
 	// Stop is asked now and then, if it is not nil. Once it returns true, the rest of the plan says
 	// that nothing is known, and must not be used.
 	Stop func() bool
@@ -53,6 +55,7 @@ const (
 	Adopt   Reason = "adopt"   // the resource was never applied
 	Variant Reason = "variant" // only the variant that it was has it
 	Secret  Reason = "secret"  // its version changed; it cannot be compared
+	Failed  Reason = "failed"  // nothing differs, and the last operation failed
 )
 
 // The codes of violations and warnings.
@@ -148,9 +151,13 @@ func (m *maker) create() {
 func (m *maker) compare() {
 	applied := side{m.in.Applied, m.in.WasApplied && m.in.Applied != nil}
 	result := m.merge(place{}, applied, in(m.in.Desired), in(m.in.Live))
-	if len(m.plan.Changes) == 0 {
+	switch {
+	case len(m.plan.Changes) > 0:
+	case !m.in.Again:
 		m.plan.Action = None
 		return
+	default:
+		m.plan.Changes = []Change{{Op: "replace", Reason: Failed}}
 	}
 	m.plan.Action = Update
 	live, _ := m.strip(place{}, m.in.Live).(map[string]any)
@@ -160,6 +167,9 @@ func (m *maker) compare() {
 	m.plan.PutBody = m.carry(place{}, m.in.Known, result).v
 	if m.plan.MergePatch != nil {
 		m.carryLists(place{}, m.in.Known, m.plan.MergePatch)
+	}
+	if all, ok := sendable(m.in.Known).(map[string]any); ok && m.plan.Changes[0].Reason == Failed {
+		m.plan.MergePatch = all
 	}
 	m.unknown(place{}, found{m.in.Known, true}, m.in.Live, m.plan.PutBody)
 }

@@ -204,7 +204,7 @@ func (c Change) Why() string {
 	words := map[Reason]string{
 		Desired: "the data changed", Drift: "it is not as it was applied", Removed: "the data have it no longer",
 		Cleared: "the data say null", Adopt: "it was never applied", Variant: "only the former variant has it",
-		Secret: "it cannot be read back, and is new or changed",
+		Secret: "it cannot be read back, and is new or changed", Failed: "its last operation failed",
 	}[c.Reason]
 	return fmt.Sprintf("%s: %s%s", c.Reason, words, because(c.Ground, c.Place))
 }

@@ -151,7 +151,7 @@ func (c *Classifier) createOnlyOfRequests(n *node) (*Ground, error) {
 		if err != nil || !isProof {
 			return nil, err
 		}
-		return inferred(n.put, "PUT takes it and PATCH, which takes other properties beside it, does not"), nil
+		return inferred(n.put, "PUT takes it and PATCH, which takes other properties, does not"), nil
 	case n.post.has() && n.put.lacks() && n.patch.lacks():
 		return inferred(n.post, "POST on the collection takes it and no request that changes the resource does"), nil
 	}

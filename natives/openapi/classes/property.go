@@ -72,7 +72,7 @@ type Property struct {
 
 	ReadOnly   *Ground `json:"readOnly,omitempty"`
 	CreateOnly *Ground `json:"createOnly,omitempty"`
-	Mutable    *Ground `json:"mutable,omitempty"` // only of an override
+	Mutable    *Ground `json:"mutable,omitempty"` // of an override or the family
 	WriteOnly  *Ground `json:"writeOnly,omitempty"`
 	Secret     *Ground `json:"secret,omitempty"`
 	Volatile   *Ground `json:"volatile,omitempty"`
