@@ -103,7 +103,6 @@ var later = map[string]string{}
 // waiting says, for each area of the newer cases that no driver reads yet, with which work its engine is built. An area
 // may have older cases that are tested.
 var waiting = map[string]string{
-	"request":     proven + "a value that PATCH cannot take away, because null is a value there, is taken away by PUT",
 	"outputs":     proven + "values of one resource in another one, or in a secret store",
 	"credentials": proven + "bearer, header, basic, client credentials and federated tokens",
 	"plain_type":  proven + "plain REST, the third family",

@@ -16,20 +16,56 @@ type Operation struct {
 type Address struct {
 	Path  string
 	place Place
+	end   Place // where its operations stand: another place behind a reference
 }
 
-// Addresses returns the paths of a specification, sorted. Those in x-ms-paths, which differ
-// in queries only, are left out.
-func (d *Document) Addresses() []Address {
+// Addresses returns the paths of a specification, sorted, and why some cannot be read. Those in
+// x-ms-paths, which differ in queries only, are left out.
+func (d *Document) Addresses() (all []Address, mistakes []error) {
 	paths := d.Root.Get("paths")
-	var out []Address
 	for i, name := range paths.Names() {
-		if strings.HasPrefix(name, "/") && paths.items[i].IsObject() {
-			out = append(out, Address{Path: name, place: d.Place(paths.items[i])})
+		if !strings.HasPrefix(name, "/") || !paths.items[i].IsObject() {
+			continue
+		}
+		a, err := newAddress(name, d.Place(paths.items[i]))
+		if err != nil {
+			mistakes = append(mistakes, err)
+			continue
+		}
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b Address) int { return strings.Compare(a.Path, b.Path) })
+	return all, mistakes
+}
+
+// newAddress returns an address, with its operations over all references.
+func newAddress(path string, at Place) (Address, error) {
+	end, err := at.Follow()
+	if err != nil {
+		return Address{}, err
+	}
+	a := Address{Path: path, place: at, end: end}
+	for _, verb := range verbs {
+		if v := a.find(verb); v.Value != nil {
+			if _, err := v.Follow(); err != nil {
+				return Address{}, err
+			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Address) int { return strings.Compare(a.Path, b.Path) })
-	return out
+	return a, nil
+}
+
+// verbs are those of operations.
+var verbs = []string{"get", "put", "post", "patch", "delete"}
+
+// find returns the place of an operation: what stands beside a reference counts before what is behind it.
+func (a Address) find(verb string) Place {
+	for _, p := range []Place{a.place, a.end} {
+		if v := p.Value.Get(verb); v.IsObject() {
+			return p.Document.Place(v)
+		}
+	}
+	return Place{}
 }
 
 // Place returns where an address stands.
@@ -37,11 +73,15 @@ func (a Address) Place() Place { return a.place }
 
 // Operation returns an operation of an address.
 func (a Address) Operation(verb string) (Operation, bool) {
-	v := a.place.Value.Get(verb)
-	if !v.IsObject() {
+	p := a.find(verb)
+	if p.Value == nil {
 		return Operation{}, false
 	}
-	return Operation{Verb: verb, place: a.place.Document.Place(v), item: a.place}, true
+	end, err := p.Follow()
+	if err != nil {
+		return Operation{}, false // an address with it is none
+	}
+	return Operation{Verb: verb, place: end, item: a.end}, true
 }
 
 // Has reports whether an address has an operation.
@@ -53,7 +93,7 @@ func (a Address) Has(verb string) bool {
 // Verbs returns the verbs of an address.
 func (a Address) Verbs() []string {
 	var out []string
-	for _, verb := range []string{"get", "put", "post", "patch", "delete"} {
+	for _, verb := range verbs {
 		if a.Has(verb) {
 			out = append(out, verb)
 		}
@@ -86,7 +126,7 @@ func parameters(places ...Place) ([]Place, error) {
 // Choices returns the values that the parameters in the path of an address may have, by the
 // name of the parameter. A parameter of which any value is allowed is left out.
 func (a Address) Choices() (map[string][]string, error) {
-	places := []Place{a.place}
+	places := []Place{a.end}
 	for _, verb := range []string{"get", "put"} {
 		if o, ok := a.Operation(verb); ok {
 			places = append(places, o.place)

@@ -136,6 +136,7 @@ func (c *checker) entry(r *cloud.Resource, heads map[reconcile.Key]*cloud.Resour
 		types = nil
 		c.report.Findings = append(c.report.Findings, find(r, plan.FindingCode(openapi.CodeOf(err)), plan.SeverityError, "/type", "the specification cannot be read: %s", openapi.MessageOf(err)))
 	}
+	c.undescribed(r, types)
 	c.add(Pair{Base: before, Head: r, Types: types, Children: c.children[r.Key]})
 }
 

@@ -137,6 +137,18 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// Of a type without properties nothing can be checked, which is told of what changes.
+func TestTypeWithoutProperties(t *testing.T) {
+	base, head := world(), world()
+	for _, w := range []*cloudtest.World{base, head} {
+		w.Resources[cloudtest.Spec] = strings.ReplaceAll(cloudtest.Specification, `{"$ref": "common.json#/definitions/Rule"}`, `{"type": "object"}`)
+	}
+	head.Add("/r/new.yml", object{"type": cloudtest.Rule, "name": "b", "parent": "/r/store.yml", "body": object{"properties": object{"start": "1"}}})
+	if got, want := told(between(t, base, head)), []string{"warning SPEC_LOAD /r/new.yml#/type"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // What stood in base is old, wherever it is in its list, and fails nothing.
 func TestOldMistakes(t *testing.T) {
 	base := world()

@@ -2,8 +2,11 @@ package check
 
 import (
 	"github.com/app-sre/prcheck/natives/generic/body"
+	"github.com/app-sre/prcheck/natives/generic/cloud"
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/generic/threeway"
+	"github.com/app-sre/prcheck/natives/generic/validate"
+	"github.com/app-sre/prcheck/natives/openapi"
 	"github.com/app-sre/prcheck/natives/openapi/resources"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
@@ -65,6 +68,18 @@ func (p Pair) unknown() []Finding {
 		out.add(p.violation(w, threeway.Update))
 	}
 	return out.all(plan.SeverityNote)
+}
+
+// undescribed tells of an entry of a type of which the specification describes no property: nothing of its body is known.
+func (c *checker) undescribed(r *cloud.Resource, types []*validate.Type) {
+	if len(types) == 0 {
+		return
+	}
+	known, isClassified := types[len(types)-1].Rules.(*rules.Classified)
+	if isClassified && !known.IsDescribed() {
+		c.report.Findings = append(c.report.Findings, find(r, reconcile.Code(openapi.CodeLoad), plan.SeverityWarning, "/type",
+			"the specification describes no property of this type, so that nothing in body can be checked"))
+	}
 }
 
 func (p Pair) note(code reconcile.Code, path, message string) Finding {

@@ -25,6 +25,9 @@ type Abilities struct {
 	PatchMedia []string // the media types of PATCH
 	// PatchTakes reports whether PATCH takes a property, by its JSON pointer; nil is never.
 	PatchTakes func(pointer string) bool
+	// NullIsValue reports whether null is a value of a property in what PATCH takes, so that PATCH cannot
+	// say that the property goes; nil is never.
+	NullIsValue func(pointer string) bool
 	// PatchMerges says that an override allows PATCH with merge patches.
 	PatchMerges bool
 	// FinalState is where a verb, in lower case, declares the result of a long-running operation.
@@ -62,13 +65,15 @@ func (a Abilities) Create() (Way, string) {
 }
 
 // Update returns how properties are changed, and the media type of the body. The paths are
-// JSON pointers.
-func (a Abilities) Update(paths []string) (Way, string) {
+// JSON pointers; the removed ones are those of what goes.
+func (a Abilities) Update(paths, removed []string) (Way, string) {
 	switch {
 	case a.declares(mediaApply):
 		return ByApply, mediaApply
 	case a.declares(mediaMerge):
 		return ByPatch, mediaMerge
+	case a.NullIsValue != nil && slices.ContainsFunc(removed, a.NullIsValue):
+		return ByReplace, mediaJSON
 	case a.PatchMerges:
 		return ByPatch, mediaJSON
 	case a.PatchKind != resources.PatchReal && a.PatchKind != resources.PatchTagsOnly:
@@ -112,6 +117,12 @@ func AbilitiesOf(f *family.Family, t *resources.Type, c *classes.Classifier, loc
 			defer lock.Unlock()
 			return patchTakes(c, pointer)
 		}}
+	a.NullIsValue = func(pointer string) bool {
+		lock.Lock()
+		defer lock.Unlock()
+		p, err := c.Explain(pointer)
+		return err == nil && p.NullInPatch
+	}
 	a.Applies = f.NoVersion != "" && a.declares(mediaApply)
 	for _, s := range styles {
 		a.FinalState[s.Verb] = s.FinalState

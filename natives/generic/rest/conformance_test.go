@@ -99,6 +99,9 @@ func TestRequestCases(t *testing.T) {
 			PutCreates *bool  `json:"put_creates"`
 			ETagHeader string `json:"etag_header"`
 			ETagBody   string `json:"etag_body"`
+			// NullIsValue says that null is a value of what is removed.
+			NullIsValue bool `json:"null_is_value"`
+			Removed     []string
 		}
 		Expected struct {
 			Via         string
@@ -110,7 +113,7 @@ func TestRequestCases(t *testing.T) {
 		in, want := c.Input, c.Expected
 		a := Abilities{Verbs: in.Verbs, HasPost: slices.Contains(in.Collection, "post"), PutCreates: in.PutCreates == nil || *in.PutCreates,
 			PatchKind: in.PatchKind, PatchMedia: in.Consumes, PatchMerges: in.Override.Patch == "merge",
-			PatchTakes: func(p string) bool { return below(in.PatchPaths, p) }}
+			PatchTakes: func(p string) bool { return below(in.PatchPaths, p) }, NullIsValue: func(string) bool { return in.NullIsValue }}
 		if in.Verbs == nil {
 			a.Verbs = []string{"get", "put", "patch", "delete"}
 		}
@@ -123,7 +126,7 @@ func TestRequestCases(t *testing.T) {
 			s.put(thing, live)
 			s.etag = func(object) string { return in.ETagHeader }
 		}
-		p := &script{change: &Change{Paths: in.Changed, Desired: map[string]any{}, Merge: map[string]any{}, Put: map[string]any{}}}
+		p := &script{change: &Change{Paths: in.Changed, Removed: in.Removed, Desired: map[string]any{}, Merge: map[string]any{}, Put: map[string]any{}}}
 		if _, err := s.client().Write(t.Context(), target(a), p, &memory{}); err != nil {
 			t.Fatal(err)
 		}

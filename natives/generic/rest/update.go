@@ -15,7 +15,7 @@ func lower(verb string) string { return strings.ToLower(verb) }
 // update changes a resource that is there.
 func (w *write) update(ctx context.Context, change *Change) error {
 	w.result.Did = Updated
-	way, media := w.t.Abilities.Update(change.Paths)
+	way, media := w.t.Abilities.Update(change.Paths, change.Removed)
 	switch {
 	case way == ByApply && change.IsPart:
 		return w.patch(ctx, change.Merge, mediaMerge)

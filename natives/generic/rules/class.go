@@ -29,6 +29,14 @@ func Of(c *classes.Classifier, lock *sync.Mutex) *Classified {
 	return &Classified{classifier: c, lock: lock, known: map[*classes.Property]Rule{}}
 }
 
+// IsDescribed reports whether the specification describes any property of the type.
+func (c *Classified) IsDescribed() bool {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	is, err := c.classifier.IsDescribed()
+	return is || err != nil // an error is told where it matters
+}
+
 // maxKnown is how many rules are kept.
 const maxKnown = 50_000
 

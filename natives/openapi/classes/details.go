@@ -40,6 +40,9 @@ func (c *Classifier) describe(n *node, p *Property, _ *inherited) error {
 		}
 	}
 	var err error
+	if p.NullInPatch, err = n.patch.isNullable(); err != nil {
+		return err
+	}
 	if p.Variants, err = first(all...).schema.Variants(); err != nil {
 		return err
 	}
@@ -51,6 +54,20 @@ func (c *Classifier) describe(n *node, p *Property, _ *inherited) error {
 		p.Required = slices.Contains(required, n.step.name)
 	}
 	return c.atomic(n, p)
+}
+
+// isNullable reports whether null is a value of a property.
+func (s side) isNullable() (bool, error) {
+	if !s.has() {
+		return false, nil
+	}
+	for _, name := range []string{"nullable", "x-nullable"} {
+		if at, err := s.keyword(name); err != nil || at.Value.Is() {
+			return err == nil, err
+		}
+	}
+	kind, err := s.keyword("type")
+	return slices.Contains(kind.Value.Strings(), "null"), err
 }
 
 // typeName returns the type, of OpenAPI 3.1 the one beside null.

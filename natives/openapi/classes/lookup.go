@@ -21,6 +21,12 @@ func (c *Classifier) Lookup(pointer string) (*Property, error) {
 	return p, err
 }
 
+// IsDescribed reports whether the specification describes any property of the type.
+func (c *Classifier) IsDescribed() (bool, error) {
+	steps, err := c.root().steps()
+	return len(steps) > 0, err
+}
+
 // Members returns the names of the properties of the object of a JSON pointer, sorted.
 func (c *Classifier) Members(pointer string) ([]string, error) {
 	n, err := c.lookup(pointer)

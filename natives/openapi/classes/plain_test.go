@@ -48,3 +48,24 @@ func TestPlainNames(t *testing.T) {
 		}
 	}
 }
+
+// null is a value of what PATCH declares so, in the words of each version.
+func TestNullInPatch(t *testing.T) {
+	patch := func(of string) string {
+		content := func(schema string) string { return `{"content": {"application/json": {"schema": ` + schema + `}}}` }
+		whole := `{"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}}`
+		return `{"openapi": "3.1.0", "paths": {"/things/{name}": {"get": {"responses": {"200": ` + content(whole) + `}}, "put": {"requestBody": ` + content(whole) +
+			`}, "patch": {"requestBody": ` + content(`{"type": "object", "properties": {"a": `+of+`}}`) + `}}}}`
+	}
+	for of, want := range map[string]bool{`{"type": "string"}`: false, `{"type": ["string", "null"]}`: true, `{"type": "string", "nullable": true}`: true, `{"type": "string", "x-nullable": true}`: true} {
+		c, err := classes.New(typeOf(t, patch(of)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, isNull := range map[string]bool{"a": want, "b": false} {
+			if p, err := c.Explain(path); err != nil || p.NullInPatch != isNull {
+				t.Errorf("%s: %s: %+v, %v", of, path, p, err)
+			}
+		}
+	}
+}

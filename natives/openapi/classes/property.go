@@ -79,6 +79,8 @@ type Property struct {
 	// Masked says that the name looks like that of a secret: the value is masked wherever it
 	// would be shown. It is no class.
 	Masked bool `json:"masked,omitempty"`
+	// NullInPatch says that null is a value of it in what PATCH takes.
+	NullInPatch bool `json:"-"`
 	// IsValue says that the property stands for any value of a map.
 	IsValue bool `json:"-"`
 

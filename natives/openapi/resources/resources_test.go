@@ -138,3 +138,36 @@ func TestParseID(t *testing.T) {
 		}
 	}
 }
+
+// Path items and operations behind references are read where they stand, also in another document; one that cannot be
+// followed is told, and is no type.
+func TestPathItemsBehindReferences(t *testing.T) {
+	const schema = `{"type": "object", "properties": {"a": {"type": "string"}}}`
+	const item = `{"get": {"responses": {"200": {"schema": ` + schema + `}}}, "put": {"$ref": "#/x-operations/put"}}`
+	documents := map[string]string{
+		"spec.json": `{"swagger": "2.0", "info": {"version": "1"}, "x-operations": {"delete": {"responses": {}}}, "paths": {
+			"/subscriptions/{s}/providers/A.B/things/{n}": {"$ref": "parts/items.json#/x-items/thing", "delete": {"$ref": "#/x-operations/delete"}},
+			"/subscriptions/{s}/providers/A.B/others/{n}": {"$ref": "parts/items.json#/x-items/other"},
+			"/subscriptions/{s}/providers/A.B/wrongs/{n}": {"get": {"$ref": "#/nowhere"}, "put": {}}}}`,
+		"parts/items.json": `{"x-items": {"thing": ` + item + `}, "x-operations": {"put": {"parameters": [{"in": "body", "name": "b", "schema": ` + schema + `}]}}}`,
+	}
+	set := openapi.NewSet(func(name string, _ int64) ([]byte, error) {
+		if text, ok := documents[name]; ok {
+			return []byte(text), nil
+		}
+		return nil, fs.ErrNotExist
+	}, openapi.Limits{})
+	d, err := set.Document("spec.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := resources.NewIndex([]*openapi.Document{d})
+	if all := x.Types(); len(all) != 1 || all[0].ID() != "A.B/things@1" || fmt.Sprint(all[0].Verbs()) != "[get put delete]" {
+		t.Errorf("got %+v", all)
+	} else if b, err := all[0].Bodies(); err != nil || b.Put == nil || b.Get == nil {
+		t.Errorf("got %+v, %v", b, err)
+	}
+	if all := x.Mistakes(); len(all) != 2 || !strings.HasPrefix(all[0].Error(), "SPEC_REF ") || !strings.HasPrefix(all[1].Error(), "SPEC_REF ") {
+		t.Errorf("got %v", all)
+	}
+}

@@ -65,7 +65,8 @@ func NewIndex(documents []*openapi.Document) *Index {
 func (x *Index) Mistakes() []error { return x.mistakes }
 
 func (x *Index) add(d *openapi.Document) {
-	addresses := d.Addresses()
+	addresses, mistakes := d.Addresses()
+	x.mistakes = append(x.mistakes, mistakes...)
 	byPath := map[string]openapi.Address{}
 	below := map[string][]openapi.Address{}
 	for _, a := range addresses {
