@@ -110,12 +110,11 @@ var shownTo = map[string][]string{
 	"laws/*":      {"qontract/bundle", "qontract/bundler", "qontract/server"},
 	"laws/owners": {"qontract/bundle", "qontract/jsonpath", "owners", "owners/approvals", "owners/content", "owners/coverage", "owners/decision", "owners/difference", "owners/rules"},
 	// This law runs the product in its own process, with services in memory.
-	"laws/secrets": {"qontract/bundle", "qontract/bundler", "change", "ci", "ci/note", "integration",
-		"integration/services", "settings", "natives/saas/deploy", "natives/saas/pipelines",
-		"natives", "natives/saas/promotions", "natives/saas/saastest", "internal/mask", "plan", "planner", "report", "runner",
-		"runner/launch", "natives/rounds",
-		"natives/systems", "natives/writers", "natives/systems/builds", "natives/systems/jsonapi",
-		"natives/systems/measurements", "natives/systems/registry", "natives/systems/repositories", "state"},
+	"laws/secrets": {"qontract/bundle", "qontract/bundler", "change", "ci", "ci/note", "integration", "integration/services", "settings", "natives/saas/deploy", "natives/saas/pipelines",
+		"natives", "natives/saas/promotions", "natives/saas/saastest", "internal/mask", "plan", "planner", "report", "runner", "runner/launch", "natives/rounds",
+		"natives/systems", "natives/writers", "natives/systems/builds", "natives/systems/jsonapi", "natives/systems/measurements", "natives/systems/registry", "natives/systems/repositories", "state"},
+	// This law runs one native in its own process, with services in memory.
+	"laws/specs": {"integration", "natives/generic", "natives/generic/check", "natives/generic/cloud", "natives/generic/cloudtest", "natives/generic/family", "natives/generic/operation", "plan", "settings", "state"},
 }
 
 // never lists imports that the floors would allow, but that are forbidden because deciding
@@ -182,7 +181,7 @@ var owners = map[string][]string{
 	"golang.org/x/sync":                        {"qontract/bundler", "runner/archive", "qontract/live", "world", "wrapper", "bench"},
 	"golang.org/x/sys":                         {"internal/reads", "world"},
 	"github.com/rogpeppe/go-internal":          {"qontract/bundle", "internal/script"},
-	"os/exec":                                  {"internal/git", "internal/reads", "internal/rlimit", "natives/systems/helm", "wrapper", "runner/guard", "doubles/kubetest", "internal/script", "doubles/gitlabtest", "internal/shared", "bench", "laws/worlds", "laws/secrets", "laws/mutants", "laws/owners"}, // git has one owner, beside the test server that has repositories: nobody else starts it
+	"os/exec":                                  {"internal/git", "internal/reads", "internal/rlimit", "natives/systems/helm", "wrapper", "runner/guard", "doubles/kubetest", "internal/script", "doubles/gitlabtest", "internal/shared", "bench", "laws/worlds", "laws/secrets", "laws/specs", "laws/mutants"}, // git has one owner, beside the test server that has repositories: nobody else starts it
 }
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.

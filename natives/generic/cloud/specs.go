@@ -58,7 +58,7 @@ func (s *Specs) Lock() (unlock func()) {
 // Locker returns the lock of the specifications.
 func (s *Specs) Locker() sync.Locker { return &s.mu }
 
-// Has reports whether a type has a property, by its JSON pointer.
+// Has reports whether requests take a property of a type, by its JSON pointer.
 func (s *Specs) Has(t *resources.Type, pointer string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,8 +66,8 @@ func (s *Specs) Has(t *resources.Type, pointer string) bool {
 	if of.err != nil {
 		return false
 	}
-	_, err := of.classifier.Explain(pointer)
-	return err == nil
+	p, err := of.classifier.Explain(pointer)
+	return err == nil && p.ReadOnly == nil
 }
 
 // Types returns all types, sorted by name and version.

@@ -67,13 +67,21 @@ func (w *World) Clone() *World {
 // Bundle returns the world as a bundle.
 func (w *World) Bundle(t testing.TB) []byte {
 	t.Helper()
-	raw, err := fs.ReadFile(cloud.Files(), "graphql-schemas/cloud.yml")
+	out, err := w.bundle()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return out
+}
+
+func (w *World) bundle() ([]byte, error) {
+	raw, err := fs.ReadFile(cloud.Files(), "graphql-schemas/cloud.yml")
+	if err != nil {
+		return nil, err
+	}
 	var types []any
 	if err := json.Unmarshal(raw, &types); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	field := func(name, typ string, more Object) Object {
 		out := Object{"name": name, "type": typ}
@@ -94,32 +102,41 @@ func (w *World) Bundle(t testing.TB) []byte {
 		sum := sha256.Sum256([]byte(w.Resources[path]))
 		resources[path] = Object{"path": path, "content": w.Resources[path], "sha256sum": hex.EncodeToString(sum[:]), "$schema": nil, "backrefs": []any{}}
 	}
-	out, err := json.Marshal(Object{
+	return json.Marshal(Object{
 		"git_commit": "0000000000000000000000000000000000000000", "git_commit_timestamp": "1", "data": w.Data, "resources": resources,
 		"schemas": Object{"/cloud/api-1.yml": Object{}, "/cloud/resource-1.yml": Object{}, "/app-sre/integration-1.yml": Object{}},
 		"graphql": Object{"$schema": "/app-interface/graphql-schemas-1.yml", "confs": types},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 // Query returns what answers queries over the world.
 func (w *World) Query(t testing.TB) integration.QueryFunc {
 	t.Helper()
-	b, err := bundle.Parse(w.Bundle(t), nil)
+	query, err := w.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return query
+}
+
+// Open is Query for what is no test.
+func (w *World) Open() (integration.QueryFunc, error) {
+	raw, err := w.bundle()
+	if err != nil {
+		return nil, err
+	}
+	b, err := bundle.Parse(raw, nil)
+	if err != nil {
+		return nil, err
+	}
 	schema, err := gql.NewSchema(b.GraphQL())
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	engine := gql.New(b, schema)
 	return func(_ context.Context, query string, variables map[string]any) ([]byte, error) {
 		return answer(engine, query, variables)
-	}
+	}, nil
 }
 
 // answer answers one query.

@@ -50,10 +50,10 @@ func begin(verb, resource string, endpoint *url.URL, first Answer, now time.Time
 	return o, Result{}
 }
 
-// beginDeclared reads an answer whose body says that all is done, or nothing. A 201 that names
-// a status document is asked about it all the same.
+// beginDeclared reads an answer whose body says that all is done, or nothing. If it names a status
+// document, that is asked all the same.
 func beginDeclared(verb, resource string, endpoint *url.URL, first Answer, now time.Time) (*Operation, Result) {
-	if first.Status != http.StatusCreated || first.Header.Get(statusHeader) == "" {
+	if first.Header.Get(statusHeader) == "" {
 		return nil, Result{Outcome: Succeeded}
 	}
 	return begin(verb, resource, endpoint, first, now)
