@@ -32,7 +32,7 @@ var mutants = []mutant{
 	{"locations can change", "natives/openapi/resources/family.go", `CreateOnly: []string{"location"}, `, "", ""},
 	{"a mark where tags are read-only", "natives/generic/cloud/specs.go", "return err == nil && p.ReadOnly == nil", "return err == nil && (p.ReadOnly == nil || true)", ""},
 	{"an old value is a mismatch", "natives/generic/rest/verify.go", "isNew := w.live.Found && w.isNewer()", "isNew := true", ""},
-	{"PATCH proves what it lacks", "natives/openapi/classes/createonly.go", "		return top.patch.has() && !isCopy, err\n", "		return true, err\n", ""},
+	{"PATCH proves what it lacks", "natives/openapi/classes/createonly.go", "		return top.patch.has() && !isCopy, err\n", "		return isCopy || true, err\n", ""},
 }
 
 // catch lets the laws catch each mutant, and prints which they did.

@@ -63,11 +63,21 @@ func (e *entry) input(wanted any, known rules.Rules, applied any, wasApplied boo
 func (e *entry) unread(is found) []string {
 	var out []string
 	for _, s := range e.of.Secrets {
-		if _, isThere := body.Get(is.live.Body, s.At); is.live.Found && !isThere {
-			out = append(out, s.At)
+		for _, at := range rules.Places(e.rules, e.desired, s.At) {
+			if is.live.Found && !e.answers(is.live.Body, at.Name) {
+				out = append(out, at.Name)
+			}
 		}
 	}
 	return out
+}
+
+// answers reports whether a live body has a value at a place, whose items are named by their keys.
+func (e *entry) answers(live any, name string) bool {
+	return slices.ContainsFunc(rules.Places(e.rules, live, name), func(at rules.Spot) bool {
+		_, isThere := body.Get(live, at.Exact)
+		return isThere
+	})
 }
 
 // compare returns how a resource differs from its entry.

@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/family"
 	"github.com/app-sre/prcheck/natives/generic/hooks"
 	"github.com/app-sre/prcheck/natives/generic/rest"
+	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
@@ -59,7 +60,9 @@ func (e *entry) readSecrets(ctx context.Context, env integration.Environment) er
 		switch {
 		case s.Secret.Version != "":
 		case env.Base != nil || env.Secret == nil:
-			e.unknown = append(e.unknown, s.At)
+			for _, at := range rules.Places(e.rules, e.desired, s.At) {
+				e.unknown = append(e.unknown, at.Name)
+			}
 		default:
 			value, err := env.Secret(ctx, s.Secret)
 			if err != nil {

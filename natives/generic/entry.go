@@ -128,43 +128,38 @@ func (e *entry) wanted() (any, rules.Rules, error) {
 	if len(e.of.Secrets) == 0 {
 		return e.desired, e.rules, nil
 	}
-	out := body.Clone(e.desired)
-	for _, s := range e.of.Secrets {
-		value := any(rules.Hidden)
-		if s.Secret.Version == "" {
-			known, ok := e.secrets[s.At]
-			if !ok {
-				continue
-			}
-			value = known
+	out, err := e.filled(func(s cloud.Secret) (string, bool, error) {
+		if s.Secret.Version != "" {
+			return rules.Hidden, true, nil
 		}
-		var err error
-		if out, err = body.Set(out, s.At, value); err != nil {
-			return nil, nil, err
-		}
+		known, ok := e.secrets[s.At]
+		return known, ok, nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	return out, rules.With(e.rules, rules.Overlay{Ignore: e.unknown}), nil
 }
 
 // full returns the desired body with all secrets.
 func (e *entry) full(ctx context.Context, secret func(context.Context, integration.SecretRef) (string, error)) (any, error) {
-	out := body.Clone(e.desired)
-	for _, s := range e.of.Secrets {
+	return e.filled(func(s cloud.Secret) (string, bool, error) {
 		value, err := secret(ctx, s.Secret)
-		if err != nil {
-			return nil, err
-		}
-		if out, err = body.Set(out, s.At, value); err != nil {
-			return nil, err
-		}
-		if s.Secret.Version == "" {
+		if err == nil && s.Secret.Version == "" {
 			if e.secrets == nil {
 				e.secrets = map[string]string{}
 			}
 			e.secrets[s.At] = value
 		}
-	}
-	return out, nil
+		return value, true, err
+	})
+}
+
+// filled returns the desired body with values of secrets.
+func (e *entry) filled(value func(cloud.Secret) (string, bool, error)) (any, error) {
+	of := *e.of
+	of.Body = e.desired
+	return of.Fill(e.rules, value)
 }
 
 // A record is what the state keeps of a resource that was applied.

@@ -38,7 +38,7 @@ func (g *generic) check(ctx context.Context, env integration.Environment) ([]pla
 	for _, f := range append(report.Findings, notes(report.Kept)...) {
 		root := roots[f.File]
 		isOther := env.Shard != "" && root != "" && root != env.Shard
-		if isOther || f.Code == reconcile.CodeOrphan || told[plan.Finding{Code: f.Code, Place: plan.Place{File: f.File, Pointer: f.Pointer}}] {
+		if isOther || f.Code == reconcile.CodeOrphan || f.Code == reconcile.CodeDeleteWithChild || told[plan.Finding{Code: string(f.Code), File: f.File, Pointer: f.Pointer}] {
 			continue
 		}
 		out = append(out, f.Reported())

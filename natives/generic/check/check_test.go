@@ -116,6 +116,11 @@ func TestChanges(t *testing.T) {
 			w.Add("/r/new.yml", object{"type": cloudtest.Store, "name": "b", "parent": cloudtest.Group, "body": object{"id": "/x", "properties": object{"sise": 1, "password": "p"}}})
 		}, []string{"error RO_SET /r/new.yml#/body/id", "error VAL_REQUIRED /r/new.yml#/body/location",
 			"error SECRET_INLINE /r/new.yml#/body/properties/password", "error VAL_UNKNOWN /r/new.yml#/body/properties/sise"}},
+		{"a parent that goes, and what stands in it stays", func(w *cloudtest.World) { w.Data["/r/store.yml"]["delete"] = true },
+			[]string{"error DELETE_WITH_CHILD /r/store.yml#/delete"}},
+		{"a secret of a property that the type lacks", func(w *cloudtest.World) {
+			w.Data["/r/store.yml"]["secrets"] = []any{object{"at": "/properties/pasword", "secret": object{"path": "a", "field": "b"}}}
+		}, []string{"error SECRET_PLACE /r/store.yml#/secrets/0/at"}},
 		{"renamed", func(w *cloudtest.World) { w.Data["/r/rule.yml"]["name"] = "s" }, []string{"warning ORPHAN /r/rule.yml#"}},
 		{"another endpoint", func(w *cloudtest.World) { w.Data[cloudtest.API]["endpoint"] = "https://other.example" },
 			[]string{"warning IMMUTABLE_ID /cloud/api.yml#/endpoint"}},

@@ -21,6 +21,7 @@ type entry struct {
 	Body                                                json.RawMessage
 	Delete, Protected, AllowReplace                     bool
 	AllowUpdate, Ignore, Exclusive                      []string
+	Secrets                                             []struct{ At string }
 }
 
 func (e entry) resource(t *testing.T) *cloud.Resource {
@@ -28,6 +29,9 @@ func (e entry) resource(t *testing.T) *cloud.Resource {
 	out := &cloud.Resource{
 		File: e.File, Name: e.Name, Type: e.Type, Parent: e.Parent, ResourceID: e.ResourceID, Adopt: cloud.Adopt(e.Adopt),
 		Delete: e.Delete, Protected: e.Protected, AllowReplace: e.AllowReplace, AllowUpdate: e.AllowUpdate, Ignore: e.Ignore, Exclusive: e.Exclusive,
+	}
+	for _, s := range e.Secrets {
+		out.Secrets = append(out.Secrets, cloud.Secret{At: s.At})
 	}
 	if e.Policy != "manage" {
 		out.Policy = reconcile.Policy(e.Policy)
@@ -45,6 +49,17 @@ func (e entry) resource(t *testing.T) *cloud.Resource {
 		}
 	}
 	return out
+}
+
+// stand finds the entries in which others stand, by the id or the name of the parent.
+func stand(m *cloud.Model) {
+	for _, r := range m.Resources {
+		for _, around := range m.Resources {
+			if r != around && (strings.EqualFold(r.Parent, string(around.Key)) || r.Parent == around.Name) {
+				r.Around = around.Key
+			}
+		}
+	}
 }
 
 // severities are the words of the cases for severities.
@@ -71,6 +86,9 @@ func TestOfflineCheckCases(t *testing.T) {
 		}
 		for _, e := range c.Input.Head {
 			head.Resources = append(head.Resources, e.resource(t))
+		}
+		for _, m := range []*cloud.Model{base, head} {
+			stand(m)
 		}
 		got := check.WithType(base, head, &validate.Type{Rules: c.Input.Rules}).Findings
 		if len(got) != len(c.Expected.Findings) {

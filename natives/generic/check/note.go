@@ -1,7 +1,9 @@
 package check
 
 import (
-	"github.com/app-sre/prcheck/natives/generic/body"
+	"fmt"
+
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/natives/generic/cloud"
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/generic/threeway"
@@ -39,7 +41,7 @@ func (p Pair) ignored(out *few) {
 	if len(p.Head.Ignore) == 0 {
 		return
 	}
-	known := overlay(p.Head)
+	known := overlay(p.Types[len(p.Types)-1].Rules, p.Head)
 	known.Ignore = nil
 	t := p.Types[len(p.Types)-1] // of the version that head names
 	for _, c := range p.planWith(rules.With(t.Rules, known), p.Head.Body).Changes {
@@ -57,17 +59,44 @@ func (p Pair) unknown() []Finding {
 	if p.Head.Of != nil && p.Head.Of.Family == resources.Kubernetes {
 		return nil
 	}
-	desired := body.Clone(p.Head.Body)
-	for _, s := range p.Head.Secrets {
-		if out, err := body.Set(desired, s.At, rules.Hidden); err == nil {
-			desired = out
-		}
+	desired, err := p.Head.Fill(p.Types[0].Rules, func(cloud.Secret) (string, bool, error) { return rules.Hidden, true, nil })
+	if err != nil {
+		return nil // a place is wrong, and told
 	}
 	var out few
-	for _, w := range threeway.Unknown(rules.With(p.Types[0].Rules, overlay(p.Head)), desired) {
+	for _, w := range threeway.Unknown(rules.With(p.Types[0].Rules, overlay(p.Types[0].Rules, p.Head)), desired) {
 		out.add(p.violation(w, threeway.Update))
 	}
 	return out.all(plan.SeverityNote)
+}
+
+// secrets returns the secrets of head that go nowhere: the body has no such item, or the type no such property.
+func (p Pair) secrets() (out []Finding) {
+	r := p.Types[len(p.Types)-1].Rules
+	for i, s := range p.Head.Secrets {
+		pointer := fmt.Sprintf("/secrets/%d/at", i)
+		switch at := rules.Places(r, p.Head.Body, s.At); {
+		case len(at) == 0:
+			out = append(out, find(p.Head, cloud.CodeSecretPlace, plan.SeverityError, pointer, "the body has no such item; * is any item, and name=db one by its key"))
+		case rules.Lacks(r, pattern(at[0])):
+			out = append(out, find(p.Head, cloud.CodeSecretPlace, plan.SeverityError, pointer, "the type has no such property"))
+		}
+	}
+	return out
+}
+
+// pattern returns the pattern of a place: * for each item.
+func pattern(at rules.Spot) string {
+	exact, named := jsonpointer.Split(at.Exact), jsonpointer.Split(at.Name)
+	out := ""
+	for i, part := range exact {
+		if part != named[i] || named[i] == "*" {
+			out += "/*"
+			continue
+		}
+		out = jsonpointer.Append(out, part)
+	}
+	return out
 }
 
 // undescribed tells of an entry of a type of which the specification describes no property: nothing of its body is known.

@@ -78,3 +78,18 @@ func TestUnknownOfTaken(t *testing.T) {
 		}
 	}
 }
+
+// A secret goes somewhere, before the merge by the same code as in a run.
+func TestSecretPlaces(t *testing.T) {
+	typ := &validate.Type{Rules: rules.Table{{At: "/l", Rule: rules.Rule{List: "map", Keys: []string{"name"}}}}}
+	for at, want := range map[string]bool{"/l/name=db/value": false, "/l/*/value": false, "/l/0/value": false, "/new/value": false, "/l/name=gone/value": true, "/l/3/value": true} {
+		head := &cloud.Resource{Body: parse(t, `{"l": [{"name": "db"}]}`), Secrets: []cloud.Secret{{At: at}}}
+		all := check.Pair{Head: head, Types: []*validate.Type{typ}}.Check().Findings
+		isTold := slices.ContainsFunc(all, func(f check.Finding) bool {
+			return f.Code == "SECRET_PLACE" && f.Fails() && f.Pointer == "/secrets/0/at"
+		})
+		if isTold != want {
+			t.Errorf("%s: got %+v", at, all)
+		}
+	}
+}

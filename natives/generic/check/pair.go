@@ -53,7 +53,7 @@ func (p Pair) Check() Result {
 		p.lists = map[string]map[string]int{}
 		isTold := newTold()
 		found, isSettled := p.mistakes(isTold)
-		r.Findings = append(r.Findings, found...)
+		r.Findings = append(append(r.Findings, p.secrets()...), found...)
 		if !isSettled {
 			p.compare(&r, isTold)
 		}
@@ -93,6 +93,11 @@ func (p Pair) deleted() []Finding {
 	switch {
 	case p.Base != nil && p.Base.Delete, !isManaged(p.Head):
 		return nil
+	case len(p.Children) > 0:
+		const most = 5
+		names := strings.Join(p.Children[:min(len(p.Children), most)], ", ")
+		return []Finding{find(p.Head, reconcile.CodeDeleteWithChild, plan.SeverityError, "/delete",
+			"entries stand in it and stay: %s; delete them as well, or first", names)}
 	case p.Base != nil && p.Base.Protected:
 		f := find(p.Head, reconcile.CodeProtected, plan.SeverityError, "/delete", "the resource is protected; remove protected in a change of its own, and merge it first")
 		return []Finding{f}
@@ -148,7 +153,7 @@ func (p Pair) before() seen {
 // given returns the body of an entry, with what stands beside it.
 func (p Pair) given(r *cloud.Resource) validate.Body {
 	b := validate.Body{Value: r.Body, IsPart: r.Adopt == cloud.AdoptRequired || r.Policy == reconcile.Observe, Fixed: fixed(r), Stop: p.Stop}
-	for _, s := range r.Secrets {
+	for _, s := range overlay(p.Types[len(p.Types)-1].Rules, r).Secrets {
 		b.Given = append(b.Given, s.At)
 	}
 	return b
@@ -226,14 +231,14 @@ func (p Pair) planOfHead(t *validate.Type, isValid bool) *threeway.Plan {
 		return p.plan(t, p.Head.Body)
 	}
 	base, head := *p.Base, p.Head.Body
-	base.Body, head = apart(rules.With(t.Rules, overlay(p.Head)), base.Body, head)
+	base.Body, head = apart(rules.With(t.Rules, overlay(t.Rules, p.Head)), base.Body, head)
 	p.Base = &base
 	return p.plan(t, head)
 }
 
 // plan returns the plan for a desired body over that of base.
 func (p Pair) plan(t *validate.Type, desired any) *threeway.Plan {
-	return p.planWith(rules.With(t.Rules, overlay(p.Head)), desired)
+	return p.planWith(rules.With(t.Rules, overlay(t.Rules, p.Head)), desired)
 }
 
 func (p Pair) planWith(known rules.Rules, desired any) *threeway.Plan {
@@ -248,10 +253,11 @@ func isCreateOnly(v threeway.Finding) bool {
 	return v.Code == threeway.CreateOnly || v.Code == threeway.CreateOnlyInferred
 }
 
-func overlay(r *cloud.Resource) rules.Overlay {
-	o := rules.Overlay{Ignore: r.Ignore, Exclusive: r.Exclusive}
-	for _, s := range r.Secrets {
-		o.Secrets = append(o.Secrets, rules.Secret{At: s.At})
+// overlay returns what an entry says about its body. Versions of secrets do not count: base and head have no values.
+func overlay(of rules.Rules, r *cloud.Resource) rules.Overlay {
+	o := r.Overlay(of)
+	for i := range o.Secrets {
+		o.Secrets[i].Version = ""
 	}
 	return o
 }

@@ -81,6 +81,9 @@ type Secret struct {
 	Secret integration.SecretRef `json:"secret"`
 }
 
+// CodeSecretPlace says that a secret goes nowhere.
+const CodeSecretPlace reconcile.Code = "SECRET_PLACE"
+
 // A Resource is a resource as the data want it.
 type Resource struct {
 	File       string

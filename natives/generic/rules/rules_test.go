@@ -243,3 +243,21 @@ func TestSecretPairs(t *testing.T) {
 		}
 	}
 }
+
+// A place names items by their keys, by their position, or all of them, and is found wherever they stand.
+func TestPlaces(t *testing.T) {
+	of := rules.Table{{At: "/l", Rule: rules.Rule{List: "map", Keys: []string{"name"}}}}
+	v := map[string]any{"o": map[string]any{}, "l": []any{map[string]any{"name": "a"}, map[string]any{"name": "b/c"}}, "q": []any{map[string]any{}, map[string]any{}}, "s": "x", "e": []any{}}
+	for at, want := range map[string]string{
+		"/o/x": "/o/x /o/x", "/n/x/y": "/n/x/y /n/x/y", "/l/name=a/v": "/l/0/v /l/name=a/v", "/l/1/v": "/l/1/v /l/name=b~1c/v", "/l/name=b~1c/v": "/l/1/v /l/name=b~1c/v",
+		"/l/*/v": "/l/0/v /l/name=a/v, /l/1/v /l/name=b~1c/v", "/q/1/v": "/q/1/v /q/*/v", "/l/name=z/v": "", "/l/7/v": "", "/e/*/v": "", "/s/x": "", "/q/name=a/v": "",
+	} {
+		var got []string
+		for _, one := range rules.Places(of, v, at) {
+			got = append(got, one.Exact+" "+one.Name)
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: got %q, want %q", at, got, want)
+		}
+	}
+}
