@@ -54,6 +54,7 @@ var tested = map[string][]string{
 	"delete_gate":             {"natives/reconcile TestDeleteGate"},
 	"delete_pattern":          {"natives/reconcile TestDeletePattern"},
 	"early_exit":              {"natives/manager TestEarlyExitCases", "natives/saas TestEarlyExitCases"}, // its cases of generic resources wait for natives/generic
+	"plain_type":              {"natives/openapi/classes TestPlainTypeCases"},
 	"failed":                  {"natives/generic TestFailedCases"},
 	"filter":                  {"natives/manager TestFilterCases"},
 	"params":                  {"natives/manager TestParamsCases"},
@@ -105,7 +106,6 @@ var later = map[string]string{}
 var waiting = map[string]string{
 	"outputs":     proven + "values of one resource in another one, or in a secret store",
 	"credentials": proven + "bearer, header, basic, client credentials and federated tokens",
-	"plain_type":  proven + "plain REST, the third family",
 	"natural_key": proven + "plain REST, the third family",
 }
 

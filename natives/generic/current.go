@@ -15,7 +15,6 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/family"
 	"github.com/app-sre/prcheck/natives/generic/hooks"
 	"github.com/app-sre/prcheck/natives/generic/rest"
-	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
@@ -50,28 +49,6 @@ func (g *generic) complete(ctx context.Context, env integration.Environment, p n
 		}
 	}
 	return p, nil
-}
-
-// readSecrets reads the secrets that have no version: only their value tells whether they
-// changed.
-func (e *entry) readSecrets(ctx context.Context, env integration.Environment) error {
-	e.secrets, e.unknown = map[string]string{}, nil
-	for _, s := range e.of.Secrets {
-		switch {
-		case s.Secret.Version != "":
-		case env.Base != nil || env.Secret == nil:
-			for _, at := range rules.Places(e.rules, e.desired, s.At) {
-				e.unknown = append(e.unknown, at.Name)
-			}
-		default:
-			value, err := env.Secret(ctx, s.Secret)
-			if err != nil {
-				return err
-			}
-			e.secrets[s.At] = value
-		}
-	}
-	return nil
 }
 
 // A service reads the resources of one part.

@@ -89,7 +89,7 @@ func (x *Index) add(d *openapi.Document) {
 // typesAt returns the types of an address, which gets its collection and the addresses that
 // have one more part.
 func typesAt(a openapi.Address, isKubernetes bool, collection *openapi.Address, below []openapi.Address) ([]*Type, error) {
-	if !isType(a, collection) {
+	if !isType(a, collection) && !mayBePlain(a) {
 		return nil, nil
 	}
 	choices, err := a.Choices()
@@ -98,6 +98,9 @@ func typesAt(a openapi.Address, isKubernetes bool, collection *openapi.Address, 
 	}
 	var out []*Type
 	for _, s := range (Template{Path: a.Path, Choices: choices, IsKubernetes: isKubernetes}).shapes() {
+		if s.family != Plain && !isType(a, collection) {
+			continue
+		}
 		t := &Type{Family: s.family, Name: s.name, Path: a.Path, IsSingleton: s.isSingleton,
 			Document: a.Place().Document, address: a, collection: collection, shape: s}
 		if s.family == ARM {
@@ -145,6 +148,11 @@ func collectionOf(a openapi.Address, byPath map[string]openapi.Address) *openapi
 		return &c
 	}
 	return nil
+}
+
+// mayBePlain reports whether an address is that of a type if it is of the family plain: it can be read and changed.
+func mayBePlain(a openapi.Address) bool {
+	return a.Has("get") && (a.Has("patch") || a.Has("post") && a.Has("delete"))
 }
 
 func isType(a openapi.Address, collection *openapi.Address) bool {

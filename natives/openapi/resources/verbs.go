@@ -57,12 +57,16 @@ func (t *Type) Bodies() (Bodies, error) {
 			return b, err
 		}
 	}
-	if t.collection == nil {
-		return b, nil
+	if t.collection != nil {
+		o, _ := t.collection.Operation("post")
+		b.HasPost = true
+		if b.Post, _, err = o.Body(view); err != nil {
+			return b, err
+		}
 	}
-	o, _ := t.collection.Operation("post")
-	b.HasPost = true
-	b.Post, _, err = o.Body(view)
+	if t.Family == Plain {
+		err = t.unwrap(&b)
+	}
 	return b, err
 }
 
