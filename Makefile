@@ -29,10 +29,12 @@ apiserver: ## build kube-apiserver and kubectl for the tests on a real API serve
 build: ## planner, runner and reconciler into bin/
 	go build -trimpath -o bin/ ./cmd/...
 
-laws: build ## the laws over random repositories and specifications: make laws [PAIRS=20000 SEED=1 SPECS=DIR,DIR]
+laws: build ## the laws over random repositories and specifications: make laws [PAIRS=20000 WORLDS=1000000 SEED=1 SPECS=DIR,DIR]
 	go run ./laws/worlds --pairs $(or $(PAIRS),20000) --seed $(or $(SEED),1) --runner bin/runner --planner bin/planner --keep .laws
 	go run ./laws/worlds --upsets --pairs $(or $(PAIRS),10000) --seed $(or $(SEED),1) --runner bin/runner --planner bin/planner --keep .laws
 	go run ./laws/secrets --pairs $(or $(PAIRS),10000) --seed $(or $(SEED),1)
+	go run ./laws/owners --worlds $(or $(WORLDS),1000000) --seed $(or $(SEED),1)
+	go run ./laws/owners --mutants --worlds 20000
 	go run ./laws/specs --specs $(or $(SPECS),examples/cloud/resources/cloud) --seeds 5 --seed $(or $(SEED),1)
 
 mutants: ## how often tests notice small changes: make mutants [CHANGES=150 SEED=1 PACKAGES="planner gql"] (hours)

@@ -39,7 +39,8 @@ func (p Planned) Input(ctx context.Context) (planner.Input, error) {
 	}
 	in := planner.Input{
 		Base: p.Base, Head: p.Head, BaseRef: p.Plan.Base.Ref, HeadRef: p.Plan.Head.Ref, Settings: p.Settings.Settings,
-		ReadQuery: p.Settings.ReadQuery, Natives: p.Natives, Programs: Programs(ctx, p.Open, p.Settings, p.Worlds.Head, p.Own),
+		ReadQuery: p.Settings.ReadQuery, Natives: p.Natives, Programs: Programs(ctx, p.Open, p.Settings, p.Worlds.Head,
+			p.Own),
 	}
 	if p.State != nil {
 		known, err := dependence.NewStore(p.State).Snapshot(ctx)

@@ -127,7 +127,8 @@ func newShop(t *testing.T) *shop {
 		delete(object, "$file_sha256sum")
 		w.write("data"+name, object)
 		w.data = append(w.data, "data"+name)
-		w.write("schemas"+object["$schema"].(string), map[string]any{"$schema": "/metaschema-1.json", "type": "object", "properties": map[string]any{}})
+		w.write("schemas"+object["$schema"].(string), map[string]any{"$schema": "/metaschema-1.json", "type": "object",
+			"properties": map[string]any{}})
 	}
 	slices.Sort(w.data)
 	for name, object := range b.Resources {
@@ -146,7 +147,8 @@ func newShop(t *testing.T) *shop {
 
 func (w *shop) git(args ...string) {
 	w.Helper()
-	cmd := exec.CommandContext(w.Context(), "git", append([]string{"-C", w.dir, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
+	cmd := exec.CommandContext(w.Context(), "git",
+		append([]string{"-C", w.dir, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.Fatalf("git %q: %v\n%s", args, err, out)
 	}
@@ -185,7 +187,8 @@ func (w *shop) edit(r *rand.Rand) {
 		case 1:
 			w.text("resources/labels/new.txt", fmt.Sprint(r.IntN(3)))
 		case 2:
-			w.text([]string{"new.py", "ignored.py", "data/notes.md", "data/ignored.yml", "tool"}[r.IntN(5)], fmt.Sprint("# ", r.IntN(3)))
+			w.text([]string{"new.py", "ignored.py", "data/notes.md", "data/ignored.yml", "tool"}[r.IntN(5)],
+				fmt.Sprint("# ", r.IntN(3)))
 		case 3:
 			w.text("data/broken.yml", "$schema: /shop/product-1.yml\nname: lamp\nlabel: /labels/default.txt\n")
 		default:

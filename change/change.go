@@ -49,14 +49,16 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Change{Settings: settings.Settings, settings: settings, baseRef: in.Base, State: remembered, input: planner.Input{
-		Settings: settings.Settings, ReadQuery: settings.ReadQuery, Natives: in.Natives,
-	}}
+	c := &Change{Settings: settings.Settings, settings: settings, baseRef: in.Base, State: remembered,
+		input: planner.Input{
+			Settings: settings.Settings, ReadQuery: settings.ReadQuery, Natives: in.Natives,
+		}}
 	c.openState(ctx, env, in.State, in.NoReuse)
 	if err := c.openBundles(ctx, env, in); err != nil {
 		return nil, err
 	}
-	own := source.Own{Files: append([]string{in.Base, in.Head}, in.Writes...), State: in.State, Cache: source.CacheFolder(env.Getenv)}
+	own := source.Own{Files: append([]string{in.Base, in.Head}, in.Writes...), State: in.State,
+		Cache: source.CacheFolder(env.Getenv)}
 	open := in.opener(env, settings)
 	c.open = open
 	c.Worlds = OpenWorlds(ctx, open, own, in.Worlds, in.Base, in.Head).WithBase(ctx, open, own, in.Worlds, in.BaseDir)
@@ -105,7 +107,8 @@ func (c *Change) openBundles(ctx context.Context, env cli.Env, in Inputs) (err e
 	}
 	if !both.ListsSchema(c.Settings.DefinitionSchema()) {
 		from, _ := live.ParseRef(in.Base) // it was opened
-		return cli.Invalid(fmt.Errorf("%s lists no datafile of schema %s, so there are no integrations to plan for", from.Server, c.Settings.DefinitionSchema()))
+		return cli.Invalid(fmt.Errorf("%s lists no datafile of schema %s, so there are no integrations to plan for",
+			from.Server, c.Settings.DefinitionSchema()))
 	}
 	c.Base, c.Head, c.server = both.Base, both.Head, both
 	c.input.BaseServer, c.input.HeadServer = both.BaseSide, both.HeadSide
@@ -114,7 +117,8 @@ func (c *Change) openBundles(ctx context.Context, env cli.Env, in Inputs) (err e
 
 // data tells which files of the repository are parts of the change.
 func (c *Change) data(in Inputs) Data {
-	return Data{Settings: c.settings, Bundles: []*bundle.Bundle{c.Base, c.Head}, Refs: []string{in.Base, in.Head}, Live: c.server != nil}
+	return Data{Settings: c.settings, Bundles: []*bundle.Bundle{c.Base, c.Head}, Refs: []string{in.Base, in.Head},
+		Live: c.server != nil}
 }
 
 // Source returns the settings of the change with where they come from.

@@ -14,7 +14,8 @@ import (
 
 // Contents returns what a report shows of the changed files, without the values that a native says
 // are hidden. An error means that it is not known what to hide, so nothing may be shown.
-func Contents(ctx context.Context, natives []integration.DryRunner, base, head *bundle.Bundle) (*report.Contents, error) {
+func Contents(ctx context.Context, natives []integration.DryRunner,
+	base, head *bundle.Bundle) (*report.Contents, error) {
 	d := bundle.Compare(base, head)
 	var files []string
 	for _, c := range d.Datafiles {
@@ -34,7 +35,8 @@ func Contents(ctx context.Context, natives []integration.DryRunner, base, head *
 }
 
 // hiddenIn returns the hidden values of some datafiles of a bundle.
-func hiddenIn(ctx context.Context, natives []integration.DryRunner, b *bundle.Bundle, files []string) (out map[string][]string, err error) {
+func hiddenIn(ctx context.Context, natives []integration.DryRunner, b *bundle.Bundle,
+	files []string) (out map[string][]string, err error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -57,7 +59,8 @@ func hiddenIn(ctx context.Context, natives []integration.DryRunner, b *bundle.Bu
 }
 
 // hiddenBy asks one native. A panic is an error without its message, which may hold a value.
-func hiddenBy(ctx context.Context, n integration.DryRunner, query integration.QueryFunc, files []string) (out map[string][]string, err error) {
+func hiddenBy(ctx context.Context, n integration.DryRunner, query integration.QueryFunc,
+	files []string) (out map[string][]string, err error) {
 	h, ok := n.(integration.Hider)
 	if !ok {
 		return nil, nil

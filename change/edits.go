@@ -45,7 +45,8 @@ func (c *Change) findEdits(ctx context.Context, in Inputs) (rules.Edits, error) 
 			return c.compare(ctx, in)
 		},
 		CanPlan: func(head *settings.Settings, readQuery func(path string) ([]byte, error)) error {
-			return planner.Check(planner.Input{Base: c.Head, Head: c.Head, Settings: head, Natives: in.Natives, ReadQuery: readQuery})
+			return planner.Check(planner.Input{Base: c.Head, Head: c.Head, Settings: head, Natives: in.Natives,
+				ReadQuery: readQuery})
 		},
 	})
 }
@@ -58,8 +59,9 @@ func (c *Change) compare(ctx context.Context, in Inputs) (*rules.Comparison, err
 		return nil, err
 	}
 	out := &rules.Comparison{
-		Changed: found.Changed, New: found.New, Gone: found.Gone, ReadBase: found.ReadBase, ReadHead: found.ReadHead, PathOf: found.PathOf,
-		Head: c.Worlds.Head, Behind: c.behind,
+		Changed: found.Changed, New: found.New, Gone: found.Gone, ReadBase: found.ReadBase, ReadHead: found.ReadHead,
+		PathOf: found.PathOf,
+		Head:   c.Worlds.Head, Behind: c.behind,
 	}
 	if !strings.HasPrefix(in.Head, "dir:") {
 		return out, nil
@@ -81,7 +83,8 @@ func (c *Change) compare(ctx context.Context, in Inputs) (*rules.Comparison, err
 // found in a commit is remembered in the cache.
 func (c *Change) behind() (paths map[string][]string, ok bool, err error) {
 	paths, ok = map[string][]string{}, true
-	for id, tree := range map[string]func() (*world.Tree, error){c.input.BaseFiles.Tree: c.Worlds.Base, c.input.HeadFiles.Tree: c.Worlds.Head} {
+	for id, tree := range map[string]func() (*world.Tree, error){c.input.BaseFiles.Tree: c.Worlds.Base,
+		c.input.HeadFiles.Tree: c.Worlds.Head} {
 		found, isWhole, err := c.open.Behind(id, tree)
 		if err != nil {
 			return nil, false, err
@@ -139,7 +142,8 @@ func (c *Change) candidates(folder string) map[string][]string {
 			}
 			out[d.Name] = nil
 			for _, word := range append(slices.Clone(c.Settings.For(d.Name).Exec.Argv), strings.Fields(d.Check.Cmd)...) {
-				if at := path.Join(folder, word); !path.IsAbs(word) && at != "." && !strings.HasPrefix(at, "..") && !strings.Contains(word, "{") {
+				if at := path.Join(folder, word); !path.IsAbs(word) && at != "." && !strings.HasPrefix(at, "..") &&
+					!strings.Contains(word, "{") {
 					out[d.Name] = append(out[d.Name], at)
 				}
 			}

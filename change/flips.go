@@ -10,7 +10,8 @@ import (
 // Flips finds the changes that would have decided otherwise about an integration of a plan.
 func (c *Change) Flips(ctx context.Context, p *plan.Plan, name string) (plan.Flips, error) {
 	if c.server != nil {
-		return plan.Flips{Known: []plan.Flip{}, Why: "the bundles are on a live server, where no other change can be tried"}, nil
+		return plan.Flips{Known: []plan.Flip{}, Why: "the bundles are on a live server, where no other change can be tried"},
+			nil
 	}
 	flips, err := planner.Flips(ctx, c.input, p, name)
 	return flips, c.trouble(ctx, err)

@@ -119,7 +119,8 @@ func (in Inputs) CompleteInJob(ctx context.Context, env cli.Env, dir string) (In
 }
 
 // withSettingsOf fills in the settings that hold in a job.
-func (in Inputs) withSettingsOf(ctx context.Context, env cli.Env, repo *git.Repository, job revisions.Job) (Inputs, error) {
+func (in Inputs) withSettingsOf(ctx context.Context, env cli.Env, repo *git.Repository,
+	job revisions.Job) (Inputs, error) {
 	in.inJob, in.ciFile = true, revisions.CIFile(env.Getenv)
 	var err error
 	in.Config, err = rules.JobCheckout{

@@ -49,7 +49,8 @@ func TestLiveTrouble(t *testing.T) {
 				_, err := change.Inputs{Base: ref, Head: ref}.Open(ctx, env)
 				return err
 			})
-			if code != c.code || !strings.Contains(stderr.String(), c.want) || strings.Contains(stderr.String(), "hunter2") || stdout.Len() > 0 {
+			if code != c.code || !strings.Contains(stderr.String(), c.want) || strings.Contains(stderr.String(), "hunter2") ||
+				stdout.Len() > 0 {
 				t.Errorf("got %d, %q; want %d, %q", code, stderr.String(), c.code, c.want)
 			}
 			if sent.Load() != "Bearer hunter2-hunter2" {

@@ -70,7 +70,8 @@ func refuseTracked(ctx context.Context, p Paths) error {
 			return invalid(ctx, err)
 		}
 		if tracked != "" {
-			return cli.Invalid(fmt.Errorf("the repository has %q, where this job keeps its own files: take it out of the repository, or name another place", tracked))
+			return cli.Invalid(fmt.Errorf("the repository has %q, where this job keeps its own files: take it out of the "+
+				"repository, or name another place", tracked))
 		}
 	}
 	return nil

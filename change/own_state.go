@@ -51,14 +51,16 @@ func (in Inputs) openState(ctx context.Context, env cli.Env, settings source.Ope
 	if in.HasOwnState {
 		return openOwnState(env, in.State), nil
 	}
-	return TryState(ctx, env, StateFlag{Place: in.State, Access: in.Access, Settings: settings, Base: in.Base, Head: in.Head})
+	return TryState(ctx, env, StateFlag{Place: in.State, Access: in.Access, Settings: settings, Base: in.Base,
+		Head: in.Head})
 }
 
 // openOwnState opens the state of a checkout; nil if it cannot be read. Nothing depends on it: if it
 // cannot be read or written, a line on stderr says so.
 func openOwnState(env cli.Env, place string) state.Store {
 	say := func(what string, err error) {
-		_, _ = fmt.Fprintf(env.Stderr, "warning: %s: %s (--state none does without)\n", what, sanitize.Line(err.Error())) // the run goes on
+		// the run goes on
+		_, _ = fmt.Fprintf(env.Stderr, "warning: %s: %s (--state none does without)\n", what, sanitize.Line(err.Error()))
 	}
 	s, err := state.OpenLoose(place)
 	if err == nil {
@@ -86,6 +88,7 @@ func (l lately) Passed(ctx context.Context, t plan.Task, within time.Duration) (
 }
 
 // LastEffects implements [planner.Results].
-func (l lately) LastEffects(ctx context.Context, t plan.Task, within time.Duration, rules string) (found *plan.Effects, began time.Time) {
+func (l lately) LastEffects(ctx context.Context, t plan.Task, within time.Duration,
+	rules string) (found *plan.Effects, began time.Time) {
 	return l.Results.LastEffects(ctx, t, min(within, l.within), rules)
 }

@@ -19,7 +19,9 @@ func (in Inputs) Peer(env cli.Env, address string) (*live.Server, error) {
 	case address == "":
 		return nil, nil
 	case live.IsRef(in.Base) || live.IsRef(in.Head):
-		return nil, cli.Usage(errors.New("--server holds prcheck's own answers to those of a server, and a live server gives them already: name both sides by their bundle files"))
+		return nil,
+			cli.Usage(errors.New("--server holds prcheck's own answers to those of a server, and a live server gives them " +
+				"already: name both sides by their bundle files"))
 	}
 	at, err := live.ParseHost(address, live.Access{Authorization: source.In(env).Authorization})
 	if err != nil {
@@ -30,8 +32,10 @@ func (in Inputs) Peer(env cli.Env, address string) (*live.Server, error) {
 
 // AskPeer asks a server what the report of a proof rests on. It returns the report as the answers
 // leave it.
-func (c *Change) AskPeer(ctx context.Context, at *live.Server, r proof.Report, progress func(asked int)) (*peer.Answers, proof.Report, error) {
-	answers, err := peer.Ask(ctx, peer.Input{Server: at, Base: c.Base, Head: c.Head, Questions: r.Questions, Progress: progress})
+func (c *Change) AskPeer(ctx context.Context, at *live.Server, r proof.Report,
+	progress func(asked int)) (*peer.Answers, proof.Report, error) {
+	answers, err := peer.Ask(ctx, peer.Input{Server: at, Base: c.Base, Head: c.Head, Questions: r.Questions,
+		Progress: progress})
 	if err != nil {
 		return nil, r, invalid(ctx, err)
 	}

@@ -38,7 +38,8 @@ func (c *Change) Previews(ctx context.Context, p *plan.Plan) []report.Preview {
 }
 
 // preview asks one native.
-func (c *Change) preview(ctx context.Context, of integration.Previewer, it settings.Integration) (lines []string, err error) {
+func (c *Change) preview(ctx context.Context, of integration.Previewer,
+	it settings.Integration) (lines []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = errors.New(crash.Text(p))

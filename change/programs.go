@@ -16,7 +16,8 @@ import (
 // Programs returns a function that digests the files that commands may use; see
 // [rules.Workplace.Programs]. These are files of head, which may be nil: then they are the files
 // around the settings. Nothing is read before it is called.
-func Programs(ctx context.Context, open source.Opener, s source.OpenedSettings, head func() (*world.Tree, error), own source.Own) func(settings.Programs) (string, error) {
+func Programs(ctx context.Context, open source.Opener, s source.OpenedSettings, head func() (*world.Tree, error),
+	own source.Own) func(settings.Programs) (string, error) {
 	at, err := workplace(ctx, open, s, head, own)
 	if err != nil {
 		return func(settings.Programs) (string, error) { return "", err }
@@ -25,7 +26,8 @@ func Programs(ctx context.Context, open source.Opener, s source.OpenedSettings, 
 }
 
 // workplace returns the repository whose files commands may use.
-func workplace(ctx context.Context, open source.Opener, settings source.OpenedSettings, head func() (*world.Tree, error), own source.Own) (rules.Workplace, error) {
+func workplace(ctx context.Context, open source.Opener, settings source.OpenedSettings,
+	head func() (*world.Tree, error), own source.Own) (rules.Workplace, error) {
 	at, err := source.FindWorkplace(ctx, settings.Folder())
 	if err != nil {
 		return rules.Workplace{}, err
@@ -132,7 +134,8 @@ func (d Data) isPartOf(at settings.Checkout, name string) bool {
 		folder string
 		get    func(*bundle.Bundle, bundle.Path) (*bundle.File, bool)
 	}{
-		{at.Data, (*bundle.Bundle).Datafile}, {at.Resources, (*bundle.Bundle).Resource}, {at.Schemas, (*bundle.Bundle).JSONSchema},
+		{at.Data, (*bundle.Bundle).Datafile}, {at.Resources, (*bundle.Bundle).Resource},
+		{at.Schemas, (*bundle.Bundle).JSONSchema},
 	} {
 		below, ok := strings.CutPrefix(name, path.Clean(part.folder)+"/")
 		if ok && d.Live {

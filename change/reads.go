@@ -27,7 +27,8 @@ type fileEvidence struct {
 }
 
 // newFileEvidence returns the evidence that a state has.
-func newFileEvidence(ctx context.Context, in state.Store, w Worlds, programs func(settings.Programs) (string, error), s *settings.Settings) *fileEvidence {
+func newFileEvidence(ctx context.Context, in state.Store, w Worlds, programs func(settings.Programs) (string, error),
+	s *settings.Settings) *fileEvidence {
 	e := &fileEvidence{ctx: ctx, lists: files.NewStore(in), programs: programs, settings: s, known: map[[2]string]string{}}
 	if w.Head != nil {
 		e.world = sync.OnceValues(w.HeadWorld)

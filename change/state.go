@@ -114,7 +114,8 @@ func (f StateFlag) Trust(ctx context.Context, env cli.Env) (t state.Trust, note 
 	if f.Settings.Settings != nil && (!InJob(env.Getenv) || f.isFromBase(ctx)) {
 		said = f.Settings.StateTrust()
 	}
-	t = state.Trust{Keys: said.Keys, Project: cmp.Or(said.Project, variable(env, "CI_MERGE_REQUEST_PROJECT_PATH"), variable(env, "CI_PROJECT_PATH"))}
+	t = state.Trust{Keys: said.Keys, Project: cmp.Or(said.Project, variable(env, "CI_MERGE_REQUEST_PROJECT_PATH"),
+		variable(env, "CI_PROJECT_PATH"))}
 	why := ""
 	switch {
 	case f.isBucket():
@@ -132,7 +133,8 @@ func (f StateFlag) Trust(ctx context.Context, env cli.Env) (t state.Trust, note 
 	if !t.Counts() {
 		note = fmt.Sprintf("note: the state lends durations only, since %s and state.keys of the settings names no keys", why)
 	} else if t.Key != nil && !t.CanSign() {
-		note = fmt.Sprintf("warning: nothing is signed in the state: state.keys of the settings lacks %s, the public key of %s", PublicKey(t.Key), KeyVariable)
+		note = fmt.Sprintf("warning: nothing is signed in the state: state.keys of the settings lacks %s, the public "+
+			"key of %s", PublicKey(t.Key), KeyVariable)
 	}
 	return t, note, nil
 }
@@ -193,7 +195,8 @@ func (f StateFlag) RefuseTracked(ctx context.Context) error {
 		}
 	}
 	if tracked != "" {
-		return cli.Invalid(fmt.Errorf("the state %q cannot be used: the repository has %q; take it out of the repository, or name another place with --state", f.Place, tracked))
+		return cli.Invalid(fmt.Errorf("the state %q cannot be used: the repository has %q; take it out of the repository, "+
+			"or name another place with --state", f.Place, tracked))
 	}
 	return nil
 }

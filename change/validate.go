@@ -36,7 +36,8 @@ func (in Inputs) OpenChecked(ctx context.Context, env cli.Env, validation cli.Ch
 		return c, err
 	}
 	if err == nil {
-		return c, check(ctx, env.Stderr, in.opener(env, c.settings), in.Head, c.Head, validator.Options{Base: c.Base, Scope: scope})
+		return c, check(ctx, env.Stderr, in.opener(env, c.settings), in.Head, c.Head,
+			validator.Options{Base: c.Base, Scope: scope})
 	}
 	// Perhaps a datafile has no $schema, without which no bundle is opened. Then all such
 	// mistakes are told, with their lines.
@@ -48,7 +49,8 @@ func (in Inputs) OpenChecked(ctx context.Context, env cli.Env, validation cli.Ch
 	if trouble != nil {
 		return nil, err
 	}
-	if trouble := check(ctx, env.Stderr, open, in.Head, head, validator.Options{Base: base, Scope: scope}); trouble != nil {
+	if trouble := check(ctx, env.Stderr, open, in.Head, head,
+		validator.Options{Base: base, Scope: scope}); trouble != nil {
 		return nil, trouble
 	}
 	return nil, err
@@ -56,7 +58,8 @@ func (in Inputs) OpenChecked(ctx context.Context, env cli.Env, validation cli.Ch
 
 // check checks the bundle of a reference. The files of the reference are opened when there
 // is a mistake.
-func check(ctx context.Context, w io.Writer, open source.Opener, ref string, head *bundle.Bundle, o validator.Options) error {
+func check(ctx context.Context, w io.Writer, open source.Opener, ref string, head *bundle.Bundle,
+	o validator.Options) error {
 	r, err := validator.Check(ctx, head, o)
 	if err != nil || len(r.Findings) == 0 {
 		return err

@@ -24,7 +24,8 @@ func TestValidate(t *testing.T) {
 		t.Errorf("got %v and %q, want %q", err, &out, want)
 	}
 	out.Reset()
-	if err := change.Validate(t.Context(), &out, b, validator.Options{Base: b, Scope: validator.Changed}, source.Texts{}); err != nil || out.Len() > 0 {
+	if err := change.Validate(t.Context(), &out, b, validator.Options{Base: b, Scope: validator.Changed},
+		source.Texts{}); err != nil || out.Len() > 0 {
 		t.Errorf("nothing changed, got %v and %q", err, &out)
 	}
 }

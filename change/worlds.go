@@ -75,7 +75,8 @@ func (w Worlds) findOthers(ctx context.Context, own source.Own) ([]string, error
 }
 
 // OpenWorlds returns the files of the sides that two references stand for.
-func OpenWorlds(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper, base, head string) Worlds {
+func OpenWorlds(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper,
+	base, head string) Worlds {
 	w := Worlds{Base: openSide(ctx, open, own, keeper, base), Head: openSide(ctx, open, own, keeper, head)}
 	w.isWhole = strings.HasPrefix(head, "dir:") && own.Only == nil
 	w.Others = sync.OnceValues(func() ([]string, error) { return w.findOthers(ctx, own) })
@@ -83,7 +84,8 @@ func OpenWorlds(ctx context.Context, open source.Opener, own source.Own, keeper 
 }
 
 // openSide returns the files of the side that a reference stands for; nil if it has none.
-func openSide(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper, ref string) func() (*world.Tree, error) {
+func openSide(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper,
+	ref string) func() (*world.Tree, error) {
 	if !source.IsCheckout(ref) {
 		return nil
 	}
@@ -93,7 +95,8 @@ func openSide(ctx context.Context, open source.Opener, own source.Own, keeper wo
 // OfPlan returns the worlds with the files that head had when a plan was made. New files that the
 // plan does not name do not belong to them. If a file that the plan names is another one now, it is
 // an error of the user's making.
-func (w Worlds) OfPlan(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper, head string, side plan.Side) Worlds {
+func (w Worlds) OfPlan(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper, head string,
+	side plan.Side) Worlds {
 	if side.Tree == "" || !strings.HasPrefix(head, "dir:") {
 		return w
 	}
@@ -110,7 +113,8 @@ func (w Worlds) OfPlan(ctx context.Context, open source.Opener, own source.Own, 
 			tree, err = open.World(ctx, head, of, keeper)
 		}
 		if err == nil && tree.ID() != side.Tree {
-			err = cli.Invalid(fmt.Errorf("head's files are not those that the plan was made from: %s changed since; plan again", differing(tree, side)))
+			err = cli.Invalid(fmt.Errorf("head's files are not those that the plan was made from: %s changed since; plan again",
+				differing(tree, side)))
 		}
 		return tree, err
 	})
@@ -198,7 +202,8 @@ func (w Worlds) OfCleanCheckout(ctx context.Context, own source.Own) Worlds {
 }
 
 // WithBase returns the worlds with another folder as the files of base, unless it is "".
-func (w Worlds) WithBase(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper, dir string) Worlds {
+func (w Worlds) WithBase(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper,
+	dir string) Worlds {
 	if dir != "" {
 		w.Base = openSide(ctx, open, own, keeper, "dir:"+dir)
 	}

@@ -48,7 +48,8 @@ func TestOfPlan(t *testing.T) {
 			}
 			write("tracked", "1")
 			for _, args := range []string{"init -q", "add .", "-c user.name=a -c user.email=a@b commit -q -m a"} {
-				if raw, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", root}, strings.Fields(args)...)...).CombinedOutput(); err != nil {
+				if raw, err := exec.CommandContext(t.Context(), "git",
+					append([]string{"-C", root}, strings.Fields(args)...)...).CombinedOutput(); err != nil {
 					t.Fatalf("git %s: %v: %s", args, err, raw)
 				}
 			}

@@ -56,10 +56,16 @@ var houses = []house{
 		floors: [][]string{
 			{"plan", "state", "world", "owners/difference", "owners/people"},
 			{"settings", "owners/content"},
-			{"integration", "integration/services", "state/audits", "state/bases", "state/dependence", "state/durations", "state/files", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains", "wrapper", "report", "ci/pipeline", "ci/revisions", "owners/rules"},
-			{"schemafilter", "integration/sharding", "planner/rules", "trace", "wrapper/forecast", "ci/note", "runner/place", "runner/submit/jobs", "owners/coverage"},
-			{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces", "source", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard", "owners/decision", "owners/folders"},
-			{"planner", "planner/peer", "ci", "source/served", "runner/launch", "runner/recording", "runner/submit", "owners/approvals", "owners"},
+			{"integration", "integration/services", "state/audits", "state/bases", "state/dependence", "state/durations",
+				"state/files", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains",
+				"wrapper", "report", "ci/pipeline", "ci/revisions", "owners/rules"},
+			{"schemafilter", "integration/sharding", "planner/rules", "trace", "wrapper/forecast", "ci/note", "runner/place",
+				"runner/submit/jobs", "owners/coverage"},
+			{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces",
+				"source", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory",
+				"runner/archive", "runner/parts", "runner/progress", "runner/guard", "owners/decision", "owners/folders"},
+			{"planner", "planner/peer", "ci", "source/served", "runner/launch", "runner/recording", "runner/submit",
+				"owners/approvals", "owners"},
 			{"runner", "change", "planner/selftest", "setup", "doctor", "owners/review"},
 		},
 		doors: []string{"qontract/*"},
@@ -107,14 +113,19 @@ var programs = []string{"bench", "examples", "conformance", "laws"}
 // shownTo lists, for some folders with programs, what else they may import. The laws make the
 // data that a program asks for by hand, and are else as strange to us as users are.
 var shownTo = map[string][]string{
-	"laws/*":      {"qontract/bundle", "qontract/bundler", "qontract/server"},
-	"laws/owners": {"qontract/bundle", "qontract/jsonpath", "owners", "owners/approvals", "owners/content", "owners/coverage", "owners/decision", "owners/difference", "owners/rules"},
+	"laws/*": {"qontract/bundle", "qontract/bundler", "qontract/server"},
+	"laws/owners": {"qontract/bundle", "qontract/jsonpath", "owners", "owners/approvals", "owners/content",
+		"owners/coverage", "owners/decision", "owners/difference", "owners/rules"},
 	// This law runs the product in its own process, with services in memory.
-	"laws/secrets": {"qontract/bundle", "qontract/bundler", "change", "ci", "ci/note", "integration", "integration/services", "settings", "natives/saas/deploy", "natives/saas/pipelines",
-		"natives", "natives/saas/promotions", "natives/saas/saastest", "internal/mask", "plan", "planner", "report", "runner", "runner/launch", "natives/rounds",
-		"natives/systems", "natives/writers", "natives/systems/builds", "natives/systems/jsonapi", "natives/systems/measurements", "natives/systems/registry", "natives/systems/repositories", "state"},
+	"laws/secrets": {"qontract/bundle", "qontract/bundler", "change", "ci", "ci/note", "integration",
+		"integration/services", "settings", "natives/saas/deploy", "natives/saas/pipelines",
+		"natives", "natives/saas/promotions", "natives/saas/saastest", "internal/mask", "plan", "planner", "report", "runner",
+		"runner/launch", "natives/rounds",
+		"natives/systems", "natives/writers", "natives/systems/builds", "natives/systems/jsonapi",
+		"natives/systems/measurements", "natives/systems/registry", "natives/systems/repositories", "state"},
 	// This law runs one native in its own process, with services in memory.
-	"laws/specs": {"integration", "natives/generic", "natives/generic/check", "natives/generic/cloud", "natives/generic/cloudtest", "natives/generic/family", "natives/generic/operation", "plan", "settings", "state"},
+	"laws/specs": {"integration", "natives/generic", "natives/generic/check", "natives/generic/cloud",
+		"natives/generic/cloudtest", "natives/generic/family", "natives/generic/operation", "plan", "settings", "state"},
 }
 
 // never lists imports that the floors would allow, but that are forbidden because deciding
@@ -167,26 +178,40 @@ var owners = map[string][]string{
 	"github.com/hashicorp/vault/api":           {"natives/systems"},
 	"github.com/mattn/go-runewidth":            {"runner/progress"},
 	"github.com/prometheus":                    {"qontract/server/metrics"},
-	"github.com/spf13/cobra":                   {"programs/moved", "programs/planner", "programs/reconciler", "programs/runner", "internal/cli"},
-	"github.com/spf13/pflag":                   {"programs/moved", "programs/planner", "programs/reconciler", "programs/runner", "internal/cli"},
-	"github.com/vbauerster/mpb/v8":             {"runner/progress"},
-	"github.com/robfig/cron/v3":                {"natives/manifests"},
-	"k8s.io":                                   {"natives/kube", "natives/kube/writer", "runner/submit/jobs", "natives/manifests", "doubles/kubetest"},
-	"sigs.k8s.io/structured-merge-diff/v6":     {"natives/kube", "natives/manifests", "doubles/kubetest"},
-	"github.com/wI2L/jsondiff":                 {"qontract/bundle"},
-	"github.com/cespare/xxhash/v2":             {"qontract/bundle"},
-	"github.com/xanzy/go-gitlab":               {"ci"},
-	"github.com/yuin/goldmark":                 {"internal/markdown", "ci/note"}, // in tests
-	"go.yaml.in/yaml/v3":                       {"qontract/bundler", "integration", "settings", "natives/template", "natives/generic/importer", "natives/saas/edit", "natives/saas/jobs", "ci/pipeline", "natives/openapi", "qontract/validator"},
-	"golang.org/x/sync":                        {"qontract/bundler", "runner/archive", "qontract/live", "world", "wrapper", "bench"},
-	"golang.org/x/sys":                         {"internal/reads", "world"},
-	"github.com/rogpeppe/go-internal":          {"qontract/bundle", "internal/script"},
-	"os/exec":                                  {"internal/git", "internal/reads", "internal/rlimit", "natives/systems/helm", "wrapper", "runner/guard", "doubles/kubetest", "internal/script", "doubles/gitlabtest", "internal/shared", "bench", "laws/worlds", "laws/secrets", "laws/specs", "laws/mutants"}, // git has one owner, beside the test server that has repositories: nobody else starts it
+	"github.com/spf13/cobra": {"programs/moved", "programs/planner", "programs/reconciler",
+		"programs/runner", "internal/cli"},
+	"github.com/spf13/pflag": {"programs/moved", "programs/planner", "programs/reconciler",
+		"programs/runner", "internal/cli"},
+	"github.com/vbauerster/mpb/v8": {"runner/progress"},
+	"github.com/robfig/cron/v3":    {"natives/manifests"},
+	"k8s.io": {"natives/kube", "natives/kube/writer", "runner/submit/jobs",
+		"natives/manifests", "doubles/kubetest"},
+	"sigs.k8s.io/structured-merge-diff/v6": {"natives/kube", "natives/manifests", "doubles/kubetest"},
+	"github.com/wI2L/jsondiff":             {"qontract/bundle"},
+	"github.com/cespare/xxhash/v2":         {"qontract/bundle"},
+	"github.com/xanzy/go-gitlab":           {"ci"},
+	"github.com/yuin/goldmark":             {"internal/markdown", "ci/note"}, // in tests
+	"go.yaml.in/yaml/v3": {"qontract/bundler", "integration", "settings", "natives/template",
+		"natives/generic/importer", "natives/saas/edit", "natives/saas/jobs", "ci/pipeline", "natives/openapi",
+		"qontract/validator"},
+	"golang.org/x/sync": {"qontract/bundler", "runner/archive", "qontract/live", "world", "wrapper",
+		"bench"},
+	"golang.org/x/sys":                {"internal/reads", "world"},
+	"github.com/rogpeppe/go-internal": {"qontract/bundle", "internal/script"},
+	// git has one owner, beside the test server that has repositories: nobody else starts it
+	"os/exec": {"internal/git", "internal/reads", "internal/rlimit", "natives/systems/helm", "wrapper", "runner/guard",
+		"doubles/kubetest", "internal/script", "doubles/gitlabtest", "internal/shared", "bench", "laws/worlds",
+		"laws/secrets", "laws/specs", "laws/mutants", "laws/owners"},
 }
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.
 var (
-	pure   = []string{"owners", "owners/folders", "owners/review", "owners/approvals", "owners/content", "owners/coverage", "owners/decision", "owners/difference", "owners/people", "owners/rules", "natives/openapi", "natives/openapi/resources", "natives/openapi/classes", "natives/openapi/catalog", "schemafilter", "affected", "planner", "planner/flip", "planner/peer", "planner/proof", "planner/rules", "planner/selftest", "plan", "report", "report/insights", "report/lines", "report/proofs", "report/traces", "ci/note", "qontract/validator", "ci/pipeline", "runner/baseline", "runner/effects", "runner/findings"}
+	pure = []string{"owners", "owners/folders", "owners/review", "owners/approvals", "owners/content", "owners/coverage",
+		"owners/decision", "owners/difference", "owners/people", "owners/rules", "natives/openapi",
+		"natives/openapi/resources", "natives/openapi/classes", "natives/openapi/catalog", "schemafilter", "affected",
+		"planner", "planner/flip", "planner/peer", "planner/proof", "planner/rules", "planner/selftest", "plan", "report",
+		"report/insights", "report/lines", "report/proofs", "report/traces", "ci/note", "qontract/validator", "ci/pipeline",
+		"runner/baseline", "runner/effects", "runner/findings"}
 	impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
 	disk   = []string{"path/filepath.Abs", "path/filepath.EvalSymlinks", "path/filepath.Glob", "path/filepath.Walk",
 		"path/filepath.WalkDir"}

@@ -88,7 +88,8 @@ func (k *kind) shownObject(s spot, v object, m *maker, at []string) any {
 		if !of.put.is() {
 			kind, of.put = of.get.kind(), of.get
 		}
-		if _, isThere := out[name]; isThere || of.trait.writeOnly || !slices.Contains([]string{"string", "integer", "number", "boolean"}, kind) || v[name] != nil {
+		if _, isThere := out[name]; isThere || of.trait.writeOnly ||
+			!slices.Contains([]string{"string", "integer", "number", "boolean"}, kind) || v[name] != nil {
 			continue
 		}
 		if filled, ok := m.scalar(of, kind, "/"+strings.Join(append(slices.Clone(at), name), "/")); ok {
@@ -169,7 +170,9 @@ func (k *kind) moved(s spot, old, next any) string {
 
 // sorted returns a list without its order.
 func sorted(v any) any {
-	return slices.SortedFunc(slices.Values(list(v)), func(a, b any) int { return strings.Compare(canonical(a), canonical(b)) })
+	return slices.SortedFunc(slices.Values(list(v)), func(a, b any) int {
+		return strings.Compare(canonical(a), canonical(b))
+	})
 }
 
 // plain returns the canonical text of a value, with ids and locations in one case.

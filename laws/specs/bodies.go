@@ -70,7 +70,8 @@ func (m *maker) value(s spot, at []string, depth int) (any, bool) {
 
 // note remembers a leaf outside of lists and maps.
 func (m *maker) note(s spot, at []string, kind string) {
-	if s.doubtful && !s.trait.createOnly || strings.Contains(s.path, "*") || s.put.get("enum") != nil && len(list(s.put.get("enum"))) < 2 {
+	if s.doubtful && !s.trait.createOnly || strings.Contains(s.path, "*") ||
+		s.put.get("enum") != nil && len(list(s.put.get("enum"))) < 2 {
 		return
 	}
 	l := leaf{slices.Clone(at), s.put, kind}
@@ -115,7 +116,8 @@ func (m *maker) object(s spot, at []string, depth int) (any, bool) {
 	m.key = ""
 	for _, name := range s.put.names() {
 		inner := m.k.member(s, name)
-		isNeeded := s.put.required(name) || name == key || depth == 0 && (name == "properties" || name == "location" || name == "tags")
+		isNeeded := s.put.required(name) || name == key ||
+			depth == 0 && (name == "properties" || name == "location" || name == "tags")
 		switch {
 		case name == field:
 			out[name] = chosen

@@ -24,12 +24,14 @@ type spot struct {
 var owned = []string{"id", "name", "type", "etag", "systemData", "properties/provisioningState"}
 
 func (k *kind) root() spot {
-	return spot{put: k.put, get: k.get, patch: k.patch, patched: k.hasPatch && k.patch.closed() && (k.patch.id() == "" || k.patch.id() != k.put.id())}
+	return spot{put: k.put, get: k.get, patch: k.patch,
+		patched: k.hasPatch && k.patch.closed() && (k.patch.id() == "" || k.patch.id() != k.put.id())}
 }
 
 // member returns what is known of a member of an object.
 func (k *kind) member(s spot, name string) spot {
-	out := spot{put: s.put.property(name), get: s.get.property(name), patch: s.patch.property(name), path: strings.TrimPrefix(s.path+"/"+name, "/"), acts: s.acts}
+	out := spot{put: s.put.property(name), get: s.get.property(name), patch: s.patch.property(name),
+		path: strings.TrimPrefix(s.path+"/"+name, "/"), acts: s.acts}
 	if !out.get.is() {
 		out.get = s.get.part("additionalProperties")
 	}
@@ -38,7 +40,8 @@ func (k *kind) member(s spot, name string) spot {
 
 // inside returns what is known of the items of a list, or of the values of a map.
 func (k *kind) inside(s spot, keyword string) spot {
-	out := spot{put: s.put.part(keyword), get: s.get.part(keyword), patch: s.patch.part(keyword), path: s.path + "/*", acts: s.acts}
+	out := spot{put: s.put.part(keyword), get: s.get.part(keyword), patch: s.patch.part(keyword), path: s.path + "/*",
+		acts: s.acts}
 	return k.judged(s, out)
 }
 
@@ -47,7 +50,8 @@ func (k *kind) judged(around, out spot) spot {
 	out.trait = around.trait
 	patchActs := list(out.patch.get("x-ms-mutability"))
 	out.patched = around.patched && out.patch.is() && (patchActs == nil || slices.Contains(patchActs, any("update")))
-	out.doubtful = around.doubtful || k.hasPatch && k.patch.closed() && around.patch.closed() && !out.patch.is() && out.path != "tags"
+	out.doubtful = around.doubtful || k.hasPatch && k.patch.closed() && around.patch.closed() && !out.patch.is() &&
+		out.path != "tags"
 	if acts := list(out.put.get("x-ms-mutability")); acts == nil {
 		acts = list(out.get.get("x-ms-mutability"))
 		if acts != nil {
@@ -58,8 +62,10 @@ func (k *kind) judged(around, out spot) spot {
 	}
 	says := func(act string) bool { return len(out.acts) == 0 || slices.Contains(out.acts, any(act)) }
 	t := &out.trait
-	t.readOnly = t.readOnly || out.put.get("readOnly") == true || slices.Contains(owned, out.path) || len(out.acts) > 0 && !says("create") && !says("update")
-	t.secret = t.secret || out.put.get("x-ms-secret") == true || out.put.get("format") == "password" || out.get.get("x-ms-secret") == true
+	t.readOnly = t.readOnly || out.put.get("readOnly") == true || slices.Contains(owned, out.path) ||
+		len(out.acts) > 0 && !says("create") && !says("update")
+	t.secret = t.secret || out.put.get("x-ms-secret") == true || out.put.get("format") == "password" ||
+		out.get.get("x-ms-secret") == true
 	for _, j := range judged {
 		if j.path == out.path && strings.EqualFold(j.name, k.name[:strings.IndexByte(k.name, '@')]) {
 			t.readOnly, t.createOnly = t.readOnly || j.readOnly, t.createOnly || !j.readOnly
@@ -68,7 +74,8 @@ func (k *kind) judged(around, out spot) spot {
 	}
 	isHidden := around.get.closed() && !out.get.is() || !says("read")
 	t.writeOnly = t.writeOnly || isHidden || out.put.get("x-ms-secret") == true
-	t.createOnly = out.path == "location" || (t.createOnly && around.path != "location" || says("create") && !says("update")) && !out.patched && out.path != "tags"
+	t.createOnly = out.path == "location" ||
+		(t.createOnly && around.path != "location" || says("create") && !says("update")) && !out.patched && out.path != "tags"
 	return out
 }
 

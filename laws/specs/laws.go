@@ -101,8 +101,8 @@ func findings(ctx context.Context, base, head *scene) (map[string][]check.Findin
 	return out, nil
 }
 
-// settle moves what the check calls a secret into the store of secrets, as an author does. A body that the check refuses
-// for another reason breaks a law, and its type is left out.
+// settle moves what the check calls a secret into the store of secrets, as an author does. A body that the check
+// refuses for another reason breaks a law, and its type is left out.
 func (l *lab) settle(ctx context.Context) error {
 	const rounds = 4
 	for range rounds {

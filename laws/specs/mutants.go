@@ -20,19 +20,28 @@ type mutant struct {
 
 // mutants are the broken engines that the laws must catch.
 var mutants = []mutant{
-	{"a PUT without what GET does not answer", "natives/generic/threeway/plan.go", "m.plan.PutBody = m.carry(place{}, m.in.Known, result).v", "m.plan.PutBody = result.v", ""},
-	{"drift replaces", "natives/generic/threeway/plan.go", "m.in.AllowReplace && slices.ContainsFunc(p.Violations, Finding.isOfData)", "m.in.AllowReplace", ""},
-	{"failed is green in the second run", "natives/generic/compare.go", "		stands = standingOf(live, e.pending)\n", "", ""},
-	{"items are compared whole", "natives/generic/threeway/holds.go", "return isList && isAlso && !isWhole &&", "return false && isList && isAlso && !isWhole &&", ""},
+	{"a PUT without what GET does not answer", "natives/generic/threeway/plan.go",
+		"m.plan.PutBody = m.carry(place{}, m.in.Known, result).v", "m.plan.PutBody = result.v", ""},
+	{"drift replaces", "natives/generic/threeway/plan.go",
+		"m.in.AllowReplace && slices.ContainsFunc(p.Violations, Finding.isOfData)", "m.in.AllowReplace", ""},
+	{"failed is green in the second run", "natives/generic/compare.go", "		stands = standingOf(live, e.pending)\n", "",
+		""},
+	{"items are compared whole", "natives/generic/threeway/holds.go", "return isList && isAlso && !isWhole &&",
+		"return false && isList && isAlso && !isWhole &&", ""},
 	{"ids are compared by letter", "natives/generic/rules/class.go", "			r.Format = body.ARMText\n", "", ""},
 	{"lists are by position", "natives/openapi/classes/details.go", "c.setOfFamily, c.keyOfItems}", "c.setOfFamily}", ""},
 	{"zones are in order", "natives/openapi/classes/details.go", "c.setOfFamily, c.keyOfItems}", "c.keyOfItems}", ""},
-	{"texts with secret names stay in the state", "natives/generic/threeway/trace.go", "rule.Masked && isText, ", "rule.Masked && isText && false, ", ""},
-	{"no declared class", "natives/openapi/classes/createonly.go", "isDeclared && canCreate && !canUpdate:", "false && isDeclared && canCreate && !canUpdate:", ""},
+	{"texts with secret names stay in the state", "natives/generic/threeway/trace.go", "rule.Masked && isText, ",
+		"rule.Masked && isText && false, ", ""},
+	{"no declared class", "natives/openapi/classes/createonly.go", "isDeclared && canCreate && !canUpdate:",
+		"false && isDeclared && canCreate && !canUpdate:", ""},
 	{"locations can change", "natives/openapi/resources/family.go", `CreateOnly: []string{"location"}, `, "", ""},
-	{"a mark where tags are read-only", "natives/generic/cloud/specs.go", "return err == nil && p.ReadOnly == nil", "return err == nil && (p.ReadOnly == nil || true)", ""},
-	{"an old value is a mismatch", "natives/generic/rest/verify.go", "isNew := w.live.Found && w.isNewer()", "isNew := true", ""},
-	{"PATCH proves what it lacks", "natives/openapi/classes/createonly.go", "		return top.patch.has() && !isCopy, err\n", "		return isCopy || true, err\n", ""},
+	{"a mark where tags are read-only", "natives/generic/cloud/specs.go", "return err == nil && p.ReadOnly == nil",
+		"return err == nil && (p.ReadOnly == nil || true)", ""},
+	{"an old value is a mismatch", "natives/generic/rest/verify.go", "isNew := w.live.Found && w.isNewer()",
+		"isNew := true", ""},
+	{"PATCH proves what it lacks", "natives/openapi/classes/createonly.go", "		return top.patch.has() && !isCopy, err\n",
+		"		return isCopy || true, err\n", ""},
 }
 
 // catch lets the laws catch each mutant, and prints which they did.

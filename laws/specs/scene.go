@@ -42,7 +42,8 @@ type scene struct {
 }
 
 func newScene(b *book, kinds []*kind, seed uint64) (*scene, error) {
-	s := &scene{world: cloudtest.New("https://" + host), secrets: map[string]string{}, now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
+	s := &scene{world: cloudtest.New("https://" + host), secrets: map[string]string{},
+		now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
 	s.store = newStore()
 	s.world.Resources = map[string]string{}
 	used := map[string]bool{}
@@ -64,7 +65,9 @@ func newScene(b *book, kinds []*kind, seed uint64) (*scene, error) {
 	s.service = newService(kinds, s.time, seed)
 	arm := *family.ARM
 	arm.Limits = nil // its clock is the real one
-	s.native = generic.With(generic.Options{Families: func(string) *family.Family { return &arm }, Clock: operation.Clock{Now: s.time, Sleep: s.sleep}})
+	s.native = generic.With(generic.Options{Families: func(string) *family.Family {
+		return &arm
+	}, Clock: operation.Clock{Now: s.time, Sleep: s.sleep}})
 	return s, nil
 }
 
@@ -106,7 +109,8 @@ func (s *scene) run(ctx context.Context) error {
 	s.service.mu.Lock()
 	s.service.writes = nil
 	s.service.mu.Unlock()
-	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  generic:\n    settings: {hosts: ["+host+"]}\n"))
+	rules, err := settings.Read("prcheck.yaml",
+		[]byte("version: 1\nintegrations:\n  generic:\n    settings: {hosts: ["+host+"]}\n"))
 	if err != nil {
 		return err
 	}
@@ -119,9 +123,10 @@ func (s *scene) run(ctx context.Context) error {
 		return sender{s.service}, nil
 	}
 	env := integration.Environment{
-		Integration: generic.Name, Settings: rules.For(generic.Name), Query: query, State: state.ReadOnly(s.store), Log: &s.log,
+		Integration: generic.Name, Settings: rules.For(generic.Name), Query: query, State: state.ReadOnly(s.store),
+		Log: &s.log,
 		Now: s.time, Endpoint: reach, Workers: 4, Secret: s.secret,
-		Report: func(f integration.Finding) {
+		Report: func(f integration.Remark) {
 			s.note(f.File, f.Severity == plan.SeverityError, string(f.Code)+": "+f.Message)
 		},
 	}

@@ -78,7 +78,8 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.requests++
 	const often = 41
 	if s.requests%often == 0 {
-		return answer(r, http.StatusTooManyRequests, object{"error": object{"code": "TooManyRequests"}}, "Retry-After", "2"), nil
+		return answer(r, http.StatusTooManyRequests, object{"error": object{"code": "TooManyRequests"}}, "Retry-After", "2"),
+			nil
 	}
 	id := strings.ToLower(r.URL.Path)
 	if rest, isPoll := strings.CutPrefix(id, "/operations"); isPoll {
@@ -101,7 +102,8 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	if t != nil && s.now().Before(t.ends) {
-		return answer(r, http.StatusConflict, object{"error": object{"code": "AnotherOperationInProgress"}}, "Retry-After", "5"), nil
+		return answer(r, http.StatusConflict, object{"error": object{"code": "AnotherOperationInProgress"}}, "Retry-After",
+			"5"), nil
 	}
 	switch r.Method {
 	case http.MethodDelete:
@@ -146,8 +148,9 @@ func (s *service) write(r *http.Request, k *kind, id string, t *thing, body obje
 	}
 	if !isNew {
 		if at := k.moved(k.root(), t.store, next); at != "" {
-			return answer(r, http.StatusConflict, object{"error": object{"code": "PropertyChangeNotAllowed", "target": strings.ReplaceAll(at, "/", "."),
-				"message": fmt.Sprintf("changing property '%s' is not allowed", at)}})
+			return answer(r, http.StatusConflict,
+				object{"error": object{"code": "PropertyChangeNotAllowed", "target": strings.ReplaceAll(at, "/", "."),
+					"message": fmt.Sprintf("changing property '%s' is not allowed", at)}})
 		}
 		next = asObject(k.kept(k.root(), t.store, next))
 	}
@@ -217,7 +220,8 @@ func (s *service) poll(r *http.Request, id string) *http.Response {
 
 // answer makes an answer with a JSON body, none for nil.
 func answer(r *http.Request, status int, body object, headers ...string) *http.Response {
-	res := &http.Response{StatusCode: status, Status: fmt.Sprint(status), Header: http.Header{}, Body: http.NoBody, ProtoMajor: 1, ProtoMinor: 1, Request: r}
+	res := &http.Response{StatusCode: status, Status: fmt.Sprint(status), Header: http.Header{}, Body: http.NoBody,
+		ProtoMajor: 1, ProtoMinor: 1, Request: r}
 	for i := 0; i < len(headers); i += 2 {
 		res.Header.Set(headers[i], headers[i+1])
 	}

@@ -9,8 +9,9 @@ import (
 )
 
 // names are the laws for people.
-var names = map[int]string{quiet: "quiet", lossless: "loses nothing", harmless: "drift never destroys", failedIsRed: "failed is red",
-	secretive: "no secret out", toldBefore: "told before the merge"}
+var names = map[int]string{quiet: "quiet", lossless: "loses nothing", harmless: "drift never destroys",
+	failedIsRed: "failed is red",
+	secretive:   "no secret out", toldBefore: "told before the merge"}
 
 // write prints what was counted, and the first breaches.
 func (t *tally) write(out io.Writer, o options, took time.Duration, commit string) {
@@ -18,7 +19,8 @@ func (t *tally) write(out io.Writer, o options, took time.Duration, commit strin
 	for i, b := range t.breaches[:min(len(t.breaches), o.shown)] {
 		p("%s: %s, seed %d: %s\n", names[b.law], b.kind.name, t.seeds[i], b.why)
 	}
-	p("types                   %d\nbodies                  %d\nrequests                %d\n", t.types, t.bodies, t.requests)
+	p("types                   %d\nbodies                  %d\nrequests                %d\n", t.types, t.bodies,
+		t.requests)
 	for law := quiet; law <= toldBefore; law++ {
 		broken, lines := map[string]bool{}, 0
 		for _, b := range t.breaches {

@@ -19,7 +19,8 @@ type kind struct {
 	hasDelete  bool
 }
 
-// kinds returns the types of ARM of all documents. Those of which the name cannot be read are left out, with the reason.
+// kinds returns the types of ARM of all documents. Those of which the name cannot be read are left out, with the
+// reason.
 func (b *book) kinds() (out []*kind, left map[string]string) {
 	left = map[string]string{}
 	for _, file := range b.names() {

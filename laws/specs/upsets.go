@@ -180,7 +180,8 @@ func (l *lab) setReadOnly(i int, k *kind) (object, bool) {
 			s = k.member(s, name)
 		}
 		for _, name := range s.put.names() {
-			if of := k.member(s, name); of.trait.readOnly && of.put.kind() == "string" && name != "name" && name != "type" && name != "id" {
+			if of := k.member(s, name); of.trait.readOnly && of.put.kind() == "string" && name != "name" && name != "type" &&
+				name != "id" {
 				return with(l.bodies[i], append(slices.Clone(path), name), "x"), true
 			}
 		}

@@ -28,14 +28,19 @@ func number(s schema, v float64) (any, bool) {
 
 // byFormat are texts of formats.
 var byFormat = map[string]string{
-	"date-time": "2026-05-04T03:02:01Z", "date": "2026-05-04", "duration": "PT1H", "uuid": "11111111-2222-3333-4444-555555555555", "uri": "https://example.org/x",
-	"url": "https://example.org/x", "byte": "Y2FuYXJ5", "base64url": "Y2FuYXJ5", "email": "a@example.org", "time": "03:02:01", "ipv4": "192.0.2.1",
-	"arm-id": "/subscriptions/s1/resourceGroups/g/providers/Example.Other/things/t", "char": "x", "date-time-rfc1123": "Mon, 04 May 2026 03:02:01 GMT",
+	"date-time": "2026-05-04T03:02:01Z", "date": "2026-05-04", "duration": "PT1H",
+	"uuid": "11111111-2222-3333-4444-555555555555", "uri": "https://example.org/x",
+	"url": "https://example.org/x", "byte": "Y2FuYXJ5", "base64url": "Y2FuYXJ5", "email": "a@example.org",
+	"time": "03:02:01", "ipv4": "192.0.2.1",
+	"arm-id": "/subscriptions/s1/resourceGroups/g/providers/Example.Other/things/t", "char": "x",
+	"date-time-rfc1123": "Mon, 04 May 2026 03:02:01 GMT",
 }
 
 // candidates are texts for patterns that nobody wrote a maker for.
-var candidates = []string{"a1b2c3d4", "abcdefgh", "A1234567", "12345678", "1", "1.0", "10.0.0.0/16", "192.0.2.1", "11111111-2222-3333-4444-555555555555", "a@example.org",
-	"https://example.org/x", "/a/b", "/subscriptions/s1/resourceGroups/g/providers/Example.Other/things/t", "03:02", "2026-05-04", "PT1H", "westus", "example.org", "$Default", "#ff00ff", "sha256:" + strings.Repeat("a", 64)}
+var candidates = []string{"a1b2c3d4", "abcdefgh", "A1234567", "12345678", "1", "1.0", "10.0.0.0/16", "192.0.2.1",
+	"11111111-2222-3333-4444-555555555555", "a@example.org",
+	"https://example.org/x", "/a/b", "/subscriptions/s1/resourceGroups/g/providers/Example.Other/things/t", "03:02",
+	"2026-05-04", "PT1H", "westus", "example.org", "$Default", "#ff00ff", "sha256:" + strings.Repeat("a", 64)}
 
 // word returns a text of a schema, "" if there is none, and whether it was made up freely.
 func word(s schema, path string, n uint64, isCanary bool) (string, bool) {

@@ -37,14 +37,18 @@ func TestDryRunOfChange(t *testing.T) {
 		effect string // kind and place
 		want   string // in the log
 	}{
-		"nothing":      {func() {}, "", "", "nothing to do"},
-		"a tag":        {func() { s.body(cache)["tags"] = object{"team": "x"} }, "", "change /cloud/cache.yml", `/tags/team: "shop" -> "x" (desired)`},
-		"a region":     {func() { s.body(cache)["location"] = "eastus" }, "CREATE_ONLY CREATE_ONLY", "", "West US → eastus"},
-		"respelled":    {func() { s.body(cache)["location"] = "westus" }, "", "", "nothing to do"},
-		"misspelt":     {func() { s.body(cache)["properties"].(object)["skuu"] = 1 }, "VAL_UNKNOWN", "change /cloud/cache.yml", "skuu"},
-		"gone":         {func() { delete(s.Data, rule) }, "", "", "ORPHAN"},
-		"deleted":      {func() { s.Data[rule]["delete"] = true }, "", "delete /cloud/rule.yml", "the entry says delete"},
-		"with a child": {func() { s.Data[cache]["delete"] = true }, "DELETE_WITH_CHILD", "delete /cloud/cache.yml", "from the data alone: it is blocked"},
+		"nothing": {func() {}, "", "", "nothing to do"},
+		"a tag": {func() { s.body(cache)["tags"] = object{"team": "x"} }, "", "change /cloud/cache.yml",
+			`/tags/team: "shop" -> "x" (desired)`},
+		"a region":  {func() { s.body(cache)["location"] = "eastus" }, "CREATE_ONLY CREATE_ONLY", "", "West US → eastus"},
+		"respelled": {func() { s.body(cache)["location"] = "westus" }, "", "", "nothing to do"},
+		"misspelt": {func() {
+			s.body(cache)["properties"].(object)["skuu"] = 1
+		}, "VAL_UNKNOWN", "change /cloud/cache.yml", "skuu"},
+		"gone":    {func() { delete(s.Data, rule) }, "", "", "ORPHAN"},
+		"deleted": {func() { s.Data[rule]["delete"] = true }, "", "delete /cloud/rule.yml", "the entry says delete"},
+		"with a child": {func() { s.Data[cache]["delete"] = true }, "DELETE_WITH_CHILD", "delete /cloud/cache.yml",
+			"from the data alone: it is blocked"},
 	} {
 		s.World = base.Clone()
 		for _, file := range []string{cache, rule} {
@@ -60,8 +64,10 @@ func TestDryRunOfChange(t *testing.T) {
 				effect = string(f.Effect.Kind) + " " + f.File
 			}
 		}
-		if got := s.told(plan.SeverityError); got != c.errors || effect != c.effect || !strings.Contains(s.log.String(), c.want) {
-			t.Errorf("%s: got the errors %q and the effect %q, want %q and %q\n%s", name, got, effect, c.errors, c.effect, &s.log)
+		if got := s.told(plan.SeverityError); got != c.errors || effect != c.effect ||
+			!strings.Contains(s.log.String(), c.want) {
+			t.Errorf("%s: got the errors %q and the effect %q, want %q and %q\n%s", name, got, effect, c.errors, c.effect,
+				&s.log)
 		}
 		if s.writes() != "" || len(s.asked) > 0 {
 			t.Errorf("%s: it writes %s, and reads the secrets %v", name, s.writes(), s.asked)
@@ -125,7 +131,8 @@ func TestDriftIsNoFailure(t *testing.T) {
 // A host that the settings do not name is not asked.
 func TestHosts(t *testing.T) {
 	s := newScene(t)
-	for settings, isAsked := range map[string]bool{"": false, "hosts: [other.example]": false, "hosts: ['*.example']": true, "hosts: ['*.arm.example']": false} {
+	for settings, isAsked := range map[string]bool{"": false, "hosts: [other.example]": false,
+		"hosts: ['*.example']": true, "hosts: ['*.arm.example']": false} {
 		s.settings = settings
 		err := s.check(nil)
 		if got := len(s.service.Requests()) > 0; got != isAsked || err != nil {
@@ -149,7 +156,8 @@ func TestNewEndpointIsNotAsked(t *testing.T) {
 		s.settings = "hosts: [arm.example, '*.arm.example']"
 		base := s.Clone()
 		edit(s.Data[cloudtest.API])
-		if err := s.check(base); err != nil || len(s.service.Requests()) > 0 || !strings.Contains(s.log.String(), "NEW_TARGET") {
+		if err := s.check(base); err != nil || len(s.service.Requests()) > 0 ||
+			!strings.Contains(s.log.String(), "NEW_TARGET") {
 			t.Errorf("%s: %v, requests %v\n%s", name, err, s.service.Requests(), &s.log)
 		}
 		var clear []string
@@ -169,7 +177,8 @@ func TestReadActionsOfBase(t *testing.T) {
 	s := newScene(t)
 	s.must()
 	s.Data[cloudtest.API]["readActions"] = []any{"listKeys"}
-	s.service.Edit(cacheID, func(b map[string]any) { b["tags"].(map[string]any)["qontract-caller"] = "other" }) // base is wrong already
+	// base is wrong already
+	s.service.Edit(cacheID, func(b map[string]any) { b["tags"].(map[string]any)["qontract-caller"] = "other" })
 	base := s.Clone()
 	s.Data[cloudtest.API]["readActions"] = []any{"listKeys", "purge"}
 	var asked []integration.EndpointRef
@@ -185,7 +194,8 @@ func TestReadActionsOfBase(t *testing.T) {
 	if len(asked) != 1 || !slices.Equal(asked[0].Reads, []string{"listKeys"}) || len(s.service.Requests()) == 0 {
 		t.Errorf("the endpoint is reached as %+v, with %d requests", asked, len(s.service.Requests()))
 	}
-	if got := s.told(plan.SeverityError); got != "" || strings.Contains(s.log.String(), "NEW_TARGET") || !strings.Contains(s.log.String(), "OWNED_BY_OTHER") {
+	if got := s.told(plan.SeverityError); got != "" || strings.Contains(s.log.String(), "NEW_TARGET") ||
+		!strings.Contains(s.log.String(), "OWNED_BY_OTHER") {
 		t.Errorf("got the errors %q\n%s", got, &s.log)
 	}
 	if got := s.told(plan.SeverityNote); got != "RULES_CHANGED TRIED" {
@@ -201,7 +211,8 @@ func TestIgnoredEditIsTold(t *testing.T) {
 	base := s.Clone()
 	s.Data[cache] = copyOf(s.Data[cache]).(object)
 	s.body(cache)["tags"] = object{"team": "x"}
-	if err := s.check(base); err != nil || s.told(plan.SeverityNote) != "IGNORED TRIED" || !strings.Contains(s.log.String(), "nothing to do") {
+	if err := s.check(base); err != nil || s.told(plan.SeverityNote) != "IGNORED TRIED" ||
+		!strings.Contains(s.log.String(), "nothing to do") {
 		t.Errorf("%v\n%s", err, &s.log)
 	}
 	for _, f := range s.findings {
@@ -248,10 +259,13 @@ func TestReplacementByTheData(t *testing.T) {
 		edit                   func(s *scene)
 		want                   plan.EffectKind
 	}{
-		"a region":               {true, true, func(s *scene) { s.body(cache)["location"] = "eastus" }, plan.EffectDelete},
-		"a tag":                  {true, true, func(s *scene) { s.body(cache)["tags"] = object{"team": "x"} }, plan.EffectChange},
-		"a tag, not allowed":     {false, false, func(s *scene) { s.body(cache)["tags"] = object{"team": "x"} }, plan.EffectChange},
-		"a tag, allowed by head": {false, true, func(s *scene) { s.body(cache)["tags"] = object{"team": "x"} }, plan.EffectDelete},
+		"a region": {true, true, func(s *scene) { s.body(cache)["location"] = "eastus" }, plan.EffectDelete},
+		"a tag": {true, true, func(s *scene) { s.body(cache)["tags"] = object{"team": "x"} },
+			plan.EffectChange},
+		"a tag, not allowed": {false, false, func(s *scene) { s.body(cache)["tags"] = object{"team": "x"} },
+			plan.EffectChange},
+		"a tag, allowed by head": {false, true, func(s *scene) { s.body(cache)["tags"] = object{"team": "x"} },
+			plan.EffectDelete},
 	} {
 		s := newScene(t)
 		s.Data[cache]["allowReplace"] = c.allowedByBase

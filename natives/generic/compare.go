@@ -46,15 +46,17 @@ func (e *entry) planOf(in threeway.Input) fields.Plan {
 	return fields.Make(in, e.family.FieldManager)
 }
 
-func (e *entry) input(wanted any, known rules.Rules, applied any, wasApplied bool, is found, key []byte) threeway.Input {
+func (e *entry) input(wanted any, known rules.Rules, applied any, wasApplied bool, is found,
+	key []byte) threeway.Input {
 	var ignore []string
 	for _, l := range is.leaves {
 		ignore = append(ignore, l.At)
 	}
 	return threeway.Input{
 		Applied: applied, WasApplied: wasApplied, Desired: wanted, Live: is.live.Body, IsThere: is.live.Found,
-		Rules: rules.With(known, rules.Overlay{Ignore: ignore, Unread: e.unread(is)}), AllowReplace: e.of.AllowReplace, AllowUpdate: e.of.AllowUpdate,
-		Children: e.children, Key: key,
+		Rules: rules.With(known, rules.Overlay{Ignore: ignore, Unread: e.unread(is)}), AllowReplace: e.of.AllowReplace,
+		AllowUpdate: e.of.AllowUpdate,
+		Children:    e.children, Key: key,
 	}
 }
 

@@ -60,7 +60,8 @@ type service struct {
 }
 
 // open returns the client of a part, which sends requests with a transport.
-func (g *generic) open(env integration.Environment, p native.Part, transport http.RoundTripper, throttle *rest.Throttle) (*service, error) {
+func (g *generic) open(env integration.Environment, p native.Part, transport http.RoundTripper,
+	throttle *rest.Throttle) (*service, error) {
 	t, err := targetOf(p)
 	if err != nil {
 		return nil, err
@@ -74,7 +75,8 @@ func (g *generic) open(env integration.Environment, p native.Part, transport htt
 		return nil, reconcile.Config(err)
 	}
 	s := &service{generic: g, target: t, root: p.Shard}
-	s.client = &rest.Client{Family: g.Families(t.Family), Endpoint: u, Transport: transport, Throttle: throttle, Clock: g.Clock, Timeout: set.Timeout, Lag: min(set.Patience, set.Timeout),
+	s.client = &rest.Client{Family: g.Families(t.Family), Endpoint: u, Transport: transport, Throttle: throttle,
+		Clock: g.Clock, Timeout: set.Timeout, Lag: min(set.Patience, set.Timeout),
 		Classify: g.classify, Mask: env.Mask}
 	if env.Base != nil { // before the merge of a change
 		s.client.Patience, s.client.MaxRead = g.patienceWith(u.Host, set), set.ReadsLimit
@@ -97,7 +99,8 @@ func (g *generic) patienceWith(host string, set ownSettings) *rest.Patience {
 
 // classify asks hooks about a failed request.
 func (g *generic) classify(typeName string, status int, code, message, at string) rest.Class {
-	c, err := g.Hooks.ClassifyError(context.Background(), hooks.Resource{Type: typeName}, hooks.Failure{Status: status, Code: code, Message: message, Target: at})
+	c, err := g.Hooks.ClassifyError(context.Background(), hooks.Resource{Type: typeName},
+		hooks.Failure{Status: status, Code: code, Message: message, Target: at})
 	if err != nil {
 		return ""
 	}
@@ -122,7 +125,8 @@ func (g *generic) current(ctx context.Context, env integration.Environment, p na
 	if err != nil {
 		return native.Current{}, err
 	}
-	c := &collection{service: s, out: native.Current{Unread: map[reconcile.Key]error{}, Kept: map[reconcile.Key]string{}, Mistakes: map[reconcile.Key]reconcile.Mistake{}}}
+	c := &collection{service: s, out: native.Current{Unread: map[reconcile.Key]error{}, Kept: map[reconcile.Key]string{},
+		Mistakes: map[reconcile.Key]reconcile.Mistake{}}}
 	items := map[string]*reconcile.Item{}
 	for i := range p.Items {
 		if it := &p.Items[i]; it.Mistake == (reconcile.Mistake{}) {
@@ -195,7 +199,8 @@ func (c *collection) read(ctx context.Context, it *reconcile.Item) error {
 	case thing != nil:
 		c.out.Things = append(c.out.Things, *thing)
 	case !it.Delete && it.Policy != reconcile.Observe && e.of.Adopt == "required":
-		c.out.Mistakes[it.Key] = reconcile.Mistake{Code: codeAbsent, Message: "adopt is required, and there is no such resource: correct the name, or say adopt: if-exists"}
+		c.out.Mistakes[it.Key] = reconcile.Mistake{Code: codeAbsent,
+			Message: "adopt is required, and there is no such resource: correct the name, or say adopt: if-exists"}
 	}
 	if thing == nil && !it.Delete {
 		switch {
@@ -217,7 +222,8 @@ func (s *service) hooked(e *entry, live any) hooks.Resource {
 		if err != nil {
 			return hooks.Answer{}, err
 		}
-		live, err := s.client.Read(ctx, rest.Target{Type: e.of.TypeID(), Address: family.Address{Path: at, ID: at, Root: e.of.Address.Root, Query: values}})
+		live, err := s.client.Read(ctx,
+			rest.Target{Type: e.of.TypeID(), Address: family.Address{Path: at, ID: at, Root: e.of.Address.Root, Query: values}})
 		switch {
 		case err != nil:
 			return hooks.Answer{}, err
@@ -268,12 +274,14 @@ func (c *collection) readLeft(ctx context.Context, key reconcile.Key, known reco
 	if err != nil {
 		return err
 	}
-	live, err := c.client.Read(ctx, rest.Target{Type: was.Type, Address: family.Address{Path: at, ID: was.ID, Root: c.root, Query: values}})
+	live, err := c.client.Read(ctx,
+		rest.Target{Type: was.Type, Address: family.Address{Path: at, ID: was.ID, Root: c.root, Query: values}})
 	if err != nil || !live.Found {
 		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.out.Things = append(c.out.Things, reconcile.Thing{Key: key, Body: found{live: live}, Mark: markOf(c.client.Family, live.Body), Version: live.ETag})
+	c.out.Things = append(c.out.Things, reconcile.Thing{Key: key, Body: found{live: live},
+		Mark: markOf(c.client.Family, live.Body), Version: live.ETag})
 	return nil
 }

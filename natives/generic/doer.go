@@ -26,7 +26,8 @@ type doer struct {
 }
 
 // doer returns what reads and writes the resources of a part.
-func (g *generic) doer(ctx context.Context, env integration.Environment, act integration.Actors, p native.Part) (reconcile.Doer, error) {
+func (g *generic) doer(ctx context.Context, env integration.Environment, act integration.Actors,
+	p native.Part) (reconcile.Doer, error) {
 	t, err := targetOf(p)
 	if err != nil {
 		return nil, err

@@ -46,7 +46,8 @@ type entry struct {
 // item returns the item of a resource.
 func (g *generic) item(ctx context.Context, r *cloud.Resource, children []reconcile.Key) reconcile.Item {
 	it := reconcile.Item{Key: r.Key, Needs: r.Needs, Delete: r.Delete, Protected: r.Protected, Policy: r.Policy,
-		Recover: r.OnSoftDeleted == "recover", Place: r.Place(), Mistake: reconcile.Mistake{Code: r.Mistake.Code, Message: r.Mistake.Message}}
+		Recover: r.OnSoftDeleted == "recover", Place: r.Place(), Mistake: reconcile.Mistake{Code: r.Mistake.Code,
+			Message: r.Mistake.Message}}
 	it.HowToAdopt = "import it with reconciler import generic " + r.Address.ID + ", or say adopt: if-exists"
 	if r.Adopt != cloud.AdoptNever {
 		it.Claim = reconcile.Adopt
@@ -102,7 +103,8 @@ func (e *entry) MarshalJSON() ([]byte, error) {
 		Exclusive, Hooks             []string       `json:",omitempty"`
 		Secrets                      []cloud.Secret `json:",omitempty"`
 		OnSoftDeleted, Specification string
-	}{r.TypeID(), r.Address.ID, body.Canonical(e.desired), r.Adopt, r.AllowReplace, r.AllowUpdate, r.Ignore, r.Exclusive, r.Hooks,
+	}{r.TypeID(), r.Address.ID, body.Canonical(e.desired), r.Adopt, r.AllowReplace, r.AllowUpdate, r.Ignore, r.Exclusive,
+		r.Hooks,
 		r.Secrets, r.OnSoftDeleted, r.Digest})
 }
 
@@ -142,7 +144,8 @@ func (e *entry) wanted() (any, rules.Rules, error) {
 }
 
 // full returns the desired body with all secrets.
-func (e *entry) full(ctx context.Context, secret func(context.Context, integration.SecretRef) (string, error)) (any, error) {
+func (e *entry) full(ctx context.Context, secret func(context.Context,
+	integration.SecretRef) (string, error)) (any, error) {
 	return e.filled(func(s cloud.Secret) (string, bool, error) {
 		value, err := secret(ctx, s.Secret)
 		if err == nil && s.Secret.Version == "" {

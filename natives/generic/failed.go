@@ -9,10 +9,11 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/operation"
 	"github.com/app-sre/prcheck/natives/generic/rest"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // codeFailed says that the service failed to make a resource as it was sent.
-const codeFailed reconcile.Code = "FAILED"
+const codeFailed plan.FindingCode = "FAILED"
 
 // pathState is how a change is named that mends nothing in the body.
 const pathState = "/properties/provisioningState"
@@ -39,8 +40,8 @@ type standing struct {
 	next     time.Time // when it is sent again; zero: at once
 }
 
-// standingOf returns how a resource stands, by its own words if it has any, and else by what became of the operation that
-// we began last.
+// standingOf returns how a resource stands, by its own words if it has any, and else by what became of the operation
+// that we began last.
 func standingOf(live any, p pending) standing {
 	var out standing
 	state, isFailed := operation.IsFailed(live)
@@ -61,8 +62,9 @@ func standingOf(live any, p pending) standing {
 
 // mistake returns why a resource is left as it is for now.
 func (s standing) mistake() reconcile.Mistake {
-	return reconcile.Mistake{Code: codeFailed, Message: fmt.Sprintf("%s. It is sent again after %s, or at once when the data change",
-		s.message, s.next.UTC().Format(time.RFC3339))}
+	return reconcile.Mistake{Code: codeFailed,
+		Message: fmt.Sprintf("%s. It is sent again after %s, or at once when the data change",
+			s.message, s.next.UTC().Format(time.RFC3339))}
 }
 
 // error returns the mistake as an error.

@@ -79,7 +79,8 @@ func TestFailedCases(t *testing.T) {
 // A resource that failed is red in every run, is sent again after growing pauses with the service's own words in between,
 // and is quiet once the service says that it succeeded. A change of the data is sent at once.
 func TestFailedIsRed(t *testing.T) {
-	for name, style := range map[string]armtest.Style{"status document": armtest.AsyncOperation, "location": armtest.Location, "state of the resource": armtest.ProvisioningState} {
+	for name, style := range map[string]armtest.Style{"status document": armtest.AsyncOperation,
+		"location": armtest.Location, "state of the resource": armtest.ProvisioningState} {
 		t.Run(name, func(t *testing.T) {
 			s := failing(t, style)
 			s.body(cache)["tags"] = object{"team": "sales"}

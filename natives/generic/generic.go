@@ -47,7 +47,8 @@ func With(o Options) integration.Native {
 	g.reader = &cloud.Reader{Families: o.Families, Hooks: o.Hooks}
 	return native.Make(native.Recipe{
 		Name: Name, Class: reconcile.Knowing, Offline: true,
-		Desired: g.desired, Complete: g.complete, Current: g.current, Compare: compare, Remembers: remembers, Doer: g.doer, Check: g.check, Replaces: replaces, Describe: g.describe, Try: g.try, Hidden: g.hidden, UsesHosts: g.usesHosts,
+		Desired: g.desired, Complete: g.complete, Current: g.current, Compare: compare, Remembers: remembers, Doer: g.doer,
+		Check: g.check, Replaces: replaces, Describe: g.describe, Try: g.try, Hidden: g.hidden, UsesHosts: g.usesHosts,
 		CheckSettings: func(own settings.Own) error {
 			_, err := readSettings(own)
 			return err
@@ -85,7 +86,8 @@ type ownSettings struct {
 
 // readSettings reads the settings.
 func readSettings(own settings.Own) (ownSettings, error) {
-	s := ownSettings{Instance: "default", Timeout: 2 * time.Hour, Patience: rest.DefaultLag, ReadsIdle: 20 * time.Second, ReadsLimit: 2 * time.Minute}
+	s := ownSettings{Instance: "default", Timeout: 2 * time.Hour, Patience: rest.DefaultLag, ReadsIdle: 20 * time.Second,
+		ReadsLimit: 2 * time.Minute}
 	if err := own.Decode(&s); err != nil {
 		return s, err
 	}
@@ -105,8 +107,10 @@ func readSettings(own settings.Own) (ownSettings, error) {
 		return s, own.Mistake("must be a duration such as 2m", "reads_limit")
 	}
 	for i, host := range s.Hosts {
-		if name := strings.TrimPrefix(host, "*."); name == "" || strings.ContainsAny(name, "*/:@ ") || name != strings.ToLower(name) {
-			return s, own.Mistake("must be the name of a host in lower case, such as management.azure.com or *.example.com", "hosts", fmt.Sprint(i))
+		if name := strings.TrimPrefix(host, "*."); name == "" || strings.ContainsAny(name, "*/:@ ") ||
+			name != strings.ToLower(name) {
+			return s, own.Mistake("must be the name of a host in lower case, such as management.azure.com or *.example.com",
+				"hosts", fmt.Sprint(i))
 		}
 	}
 	return s, nil
@@ -143,7 +147,8 @@ func targetOf(p native.Part) (target, error) {
 }
 
 // desired returns what the data say.
-func (g *generic) desired(ctx context.Context, query integration.QueryFunc, it settings.Integration) (native.Desired, error) {
+func (g *generic) desired(ctx context.Context, query integration.QueryFunc,
+	it settings.Integration) (native.Desired, error) {
 	s, err := readSettings(it.Own)
 	if err != nil {
 		return native.Desired{}, reconcile.Config(err)
@@ -161,7 +166,8 @@ func (g *generic) desired(ctx context.Context, query integration.QueryFunc, it s
 	at := map[string]int{} // index of the part of an endpoint and root
 	for _, r := range m.Resources {
 		if r.Key == "" {
-			d.Findings = append(d.Findings, plan.Finding{Code: r.Mistake.Code, Severity: plan.SeverityError, Place: r.Place(), Message: r.Mistake.Message})
+			d.Findings = append(d.Findings, plan.Finding{Code: r.Mistake.Code, Severity: plan.SeverityError, Place: r.Place(),
+				Message: r.Mistake.Message})
 			continue
 		}
 		name := r.API.Endpoint + " " + r.Root

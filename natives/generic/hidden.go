@@ -11,7 +11,8 @@ import (
 
 // hidden returns the values of bodies that no output may show: the secrets that somebody wrote into
 // them. Specifications are read only if one of the files is a resource.
-func (g *generic) hidden(ctx context.Context, query integration.QueryFunc, files []string) (map[string][]string, error) {
+func (g *generic) hidden(ctx context.Context, query integration.QueryFunc,
+	files []string) (map[string][]string, error) {
 	if isKnown, err := cloud.IsKnown(ctx, query); err != nil || !isKnown {
 		return nil, err
 	}

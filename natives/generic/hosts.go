@@ -10,7 +10,8 @@ import (
 )
 
 // usesHosts returns the hosts of the endpoints of the data, and those that the settings name.
-func (g *generic) usesHosts(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]integration.HostUse, error) {
+func (g *generic) usesHosts(ctx context.Context, query integration.QueryFunc,
+	it settings.Integration) ([]integration.HostUse, error) {
 	s, err := readSettings(it.Own)
 	if err != nil {
 		return nil, err

@@ -97,7 +97,8 @@ func (i importing) Run(ctx context.Context, env integration.Environment, act int
 		return err
 	}
 	for _, one := range all {
-		if err := native.Know(ctx, act.State, one.part, map[reconcile.Key]reconcile.Record{one.key: {Applied: one.record, Unmarked: one.Unmarked}}); err != nil {
+		if err := native.Know(ctx, act.State, one.part,
+			map[reconcile.Key]reconcile.Record{one.key: {Applied: one.record, Unmarked: one.Unmarked}}); err != nil {
 			return fmt.Errorf("the data are written, but %w", err)
 		}
 	}
@@ -128,7 +129,8 @@ func (i importing) read(ctx context.Context, env integration.Environment, key []
 		return nil, reconcile.Config(err)
 	}
 	if host := hostOf(api.Endpoint); !set.mayAsk(host) {
-		return nil, reconcile.Config(fmt.Errorf("the settings of %s do not name the host %s: add it to hosts", env.Integration, host))
+		return nil, reconcile.Config(fmt.Errorf("the settings of %s do not name the host %s: add it to hosts",
+			env.Integration, host))
 	}
 	if env.Endpoint == nil {
 		return nil, reconcile.Config(errNoEndpoint)
@@ -138,7 +140,8 @@ func (i importing) read(ctx context.Context, env integration.Environment, key []
 	if err != nil {
 		return nil, err
 	}
-	s := &source{api: api, owner: reconcile.Owner{Integration: env.Integration, Caller: set.Instance}, folder: i.options.Folder, key: key}
+	s := &source{api: api, owner: reconcile.Owner{Integration: env.Integration, Caller: set.Instance},
+		folder: i.options.Folder, key: key}
 	if s.service, err = i.open(env, native.Part{Shard: at.Root, Target: t}, transport, i.reads); err != nil {
 		return nil, err
 	}
@@ -180,9 +183,12 @@ func (i importing) find(m *cloud.Model) (*cloud.API, *resources.Type, family.Add
 			names = append(names, one.api.Name+" "+one.of.ID())
 		}
 		slices.Sort(names)
-		return nil, nil, family.Address{}, fmt.Errorf("%.200q can be of several types: choose one of %s with --api and --type", i.options.ID, strings.Join(slices.Compact(names), ", "))
+		return nil, nil, family.Address{}, fmt.Errorf("%.200q can be of several types: choose one of %s with --api "+
+			"and --type", i.options.ID, strings.Join(slices.Compact(names), ", "))
 	}
-	problems = append(problems, fmt.Errorf("no API of the data has a type with the address %.200q: %d APIs were looked at; check the id, --api and --type", i.options.ID, len(m.APIs)))
+	problems = append(problems,
+		fmt.Errorf("no API of the data has a type with the address %.200q: %d APIs were looked at; check the id, --api "+
+			"and --type", i.options.ID, len(m.APIs)))
 	return nil, nil, family.Address{}, errors.Join(problems...)
 }
 
@@ -202,7 +208,9 @@ func mostSpecific(all []match) []match {
 		switch {
 		case fixed > best:
 			best, out = fixed, []match{one}
-		case fixed == best && !slices.ContainsFunc(out, func(o match) bool { return o.api == one.api && o.of.ID() == one.of.ID() }):
+		case fixed == best && !slices.ContainsFunc(out, func(o match) bool {
+			return o.api == one.api && o.of.ID() == one.of.ID()
+		}):
 			out = append(out, one)
 		}
 	}

@@ -48,7 +48,8 @@ func newKube(t *testing.T) (*scene, *kubetest.Server) {
 // the fields over, and sets the mark. What others set stays.
 func TestImportFromKubernetes(t *testing.T) {
 	s, cluster := newKube(t)
-	code, told := cluster.Send(t, http.MethodPatch, deployment+"?fieldManager=kubectl&force=true", "application/apply-patch+yaml", `{"apiVersion": "apps/v1", "kind": "Deployment",
+	code, told := cluster.Send(t, http.MethodPatch, deployment+"?fieldManager=kubectl&force=true",
+		"application/apply-patch+yaml", `{"apiVersion": "apps/v1", "kind": "Deployment",
 		"metadata": {"name": "web", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "canary"}}, "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "web"}},
 		"template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": "i:1", "env": [{"name": "A", "value": "1"}], "resources": {"limits": {"cpu": "0.5"}}}]}}}}`)
 	if code != http.StatusCreated {
@@ -58,7 +59,8 @@ func TestImportFromKubernetes(t *testing.T) {
 	if err != nil || len(all) != 1 || !all[0].Unmarked {
 		t.Fatalf("got %+v, %v", all, err)
 	}
-	if text := string(all[0].Text); strings.Contains(text, "canary") || strings.Contains(text, "managedFields") || strings.Contains(text, "status") {
+	if text := string(all[0].Text); strings.Contains(text, "canary") || strings.Contains(text, "managedFields") ||
+		strings.Contains(text, "status") {
 		t.Errorf("the data show too much:\n%s", text)
 	}
 	file := "/" + all[0].File
@@ -113,7 +115,8 @@ var workloads = map[string]string{
 }
 
 // neededByPods are the members without which a server refuses an object, or that keep others alive.
-var neededByPods = []string{"name", "image", "app", "labels", "metadata", "spec", "selector", "matchLabels", "template", "containers", "containerPort", "mountPath", "protocol", "key", "path", "port", "httpGet", "serviceName", "volumes"}
+var neededByPods = []string{"name", "image", "app", "labels", "metadata", "spec", "selector", "matchLabels", "template",
+	"containers", "containerPort", "mountPath", "protocol", "key", "path", "port", "httpGet", "serviceName", "volumes"}
 
 // byKubectl makes a random workload, applied or created, and returns its address.
 func byKubectl(t *testing.T, r *rand.Rand, cluster *kubetest.Server, kind string) string {
@@ -124,7 +127,8 @@ func byKubectl(t *testing.T, r *rand.Rand, cluster *kubetest.Server, kind string
 	}
 	thin(r, v, neededByPods...)
 	at := "/apis/apps/v1/namespaces/shop/" + strings.ToLower(kind) + "s/x"
-	made := body.Text(body.Merge(v, map[string]any{"apiVersion": "apps/v1", "kind": kind, "metadata": map[string]any{"name": "x"}}))
+	made := body.Text(body.Merge(v, map[string]any{"apiVersion": "apps/v1", "kind": kind,
+		"metadata": map[string]any{"name": "x"}}))
 	method, path, media := http.MethodPost, at[:strings.LastIndexByte(at, '/')], "application/json"
 	if r.IntN(2) == 0 {
 		method, path, media = http.MethodPatch, at, "application/apply-patch+yaml"
@@ -159,7 +163,8 @@ func TestImportOfRandomFromKubernetes(t *testing.T) {
 			s.Add(file, object{"type": all[0].Entry.Type, "resourceId": all[0].Entry.ResourceID, "body": all[0].Entry.Body})
 			s.harmless(seed, base)
 			quiet("after the import")
-			head := body.Merge(all[0].Entry.Body, map[string]any{"metadata": map[string]any{"labels": map[string]any{"seen": "now"}}})
+			head := body.Merge(all[0].Entry.Body,
+				map[string]any{"metadata": map[string]any{"labels": map[string]any{"seen": "now"}}})
 			if head, err = body.Set(head, "/spec/template/spec/containers/0/image", "other:1"); err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +173,9 @@ func TestImportOfRandomFromKubernetes(t *testing.T) {
 			live := cluster.Object(at)
 			image, _ := body.Get(live, "/spec/template/spec/containers/0/image")
 			label, _ := body.Get(live, "/metadata/labels/seen")
-			if mark, _ := body.Get(live, "/metadata/annotations/qontract.integration"); s.did() != "update x done" || image != "other:1" || label != "now" || mark != Name {
+			if mark, _ := body.Get(live,
+				"/metadata/annotations/qontract.integration"); s.did() != "update x done" || image != "other:1" || label != "now" ||
+				mark != Name {
 				t.Errorf("seed %d: %s: after a change: %s, %v %v %v\n%s", seed, kind, s.did(), image, label, mark, &s.log)
 			}
 			quiet("after a change")

@@ -24,7 +24,8 @@ import (
 )
 
 // resource imports a resource, and what stands in it.
-func (s *source) resource(ctx context.Context, of *resources.Type, at family.Address, withChildren bool) ([]Imported, error) {
+func (s *source) resource(ctx context.Context, of *resources.Type, at family.Address,
+	withChildren bool) ([]Imported, error) {
 	live, err := s.client.Read(ctx, rest.Target{Address: at, Type: of.ID()})
 	switch {
 	case err != nil:
@@ -89,7 +90,8 @@ func (s *source) children(ctx context.Context, of *resources.Type, parent family
 		}
 		at, err := f.Locate(of, referenceOf(item, parent))
 		if err != nil {
-			return nil, reconcile.Config(fmt.Errorf("the service lists a resource in %s with a wrong address: %w", parent.ID, err))
+			return nil, reconcile.Config(fmt.Errorf("the service lists a resource in %s with a wrong address: %w", parent.ID,
+				err))
 		}
 		more, err := s.resource(ctx, of, at, true)
 		if err != nil {
@@ -119,7 +121,8 @@ func referenceOf(item any, parent family.Address) family.Reference {
 var marksToDrop = reconcile.Mark{Integration: "i", Version: "v", Caller: "c"}
 
 // imported makes the datafile about a resource.
-func (s *source) imported(ctx context.Context, of *resources.Type, at family.Address, live rest.Live) (Imported, error) {
+func (s *source) imported(ctx context.Context, of *resources.Type, at family.Address,
+	live rest.Live) (Imported, error) {
 	f, specs := s.client.Family, s.api.Specs()
 	mark := markOf(f, live.Body)
 	if err := importer.CheckMark(mark, s.owner.Mark()); err != nil {
@@ -153,19 +156,23 @@ func (s *source) imported(ctx context.Context, of *resources.Type, at family.Add
 	if err := s.checkEmpty(f, known, applied, desired, live.Body); err != nil {
 		return Imported{}, err
 	}
-	e := importer.Entry{API: s.api.File, Type: of.ID(), ResourceID: at.ID, Body: got.Body, Secrets: got.Secrets, Whole: got.Whole, Refused: got.Refused}
+	e := importer.Entry{API: s.api.File, Type: of.ID(), ResourceID: at.ID, Body: got.Body, Secrets: got.Secrets,
+		Whole: got.Whole, Refused: got.Refused}
 	text, err := e.Text()
 	if err != nil {
 		return Imported{}, err
 	}
 	key, root := cloud.KeyOf(s.api, f, at)
 	return Imported{File: path.Join(s.folder, e.File()), Text: text, ID: at.ID, Entry: e, key: key,
-		record: record{Body: body.Canonical(applied), Type: of.ID(), ID: at.ID, URI: at.URI(), Digest: body.Digest(desired)},
-		part:   native.Part{Shard: root, Caller: s.owner.Caller, At: s.api.Endpoint}, Unmarked: mark == (reconcile.Mark{}) && canMark(f, specs, of)}, nil
+		record: record{Body: body.Canonical(applied), Type: of.ID(), ID: at.ID, URI: at.URI(),
+			Digest: body.Digest(desired)},
+		part:     native.Part{Shard: root, Caller: s.owner.Caller, At: s.api.Endpoint},
+		Unmarked: mark == (reconcile.Mark{}) && canMark(f, specs, of)}, nil
 }
 
 // strip returns what data hold of a live resource.
-func (s *source) strip(ctx context.Context, x hooks.Resource, known rules.Rules, live *rest.Live) (importer.Stripped, error) {
+func (s *source) strip(ctx context.Context, x hooks.Resource, known rules.Rules,
+	live *rest.Live) (importer.Stripped, error) {
 	var names []string
 	var err error
 	if live.Body, err = s.Hooks.PostRead(ctx, with(x, nil, live.Body)); err != nil {
@@ -197,7 +204,8 @@ func (s *source) unread(of *resources.Type, live any) ([]string, error) {
 	}
 	var out []string
 	for _, p := range all {
-		if p.Secret == nil || p.WriteOnly == nil || p.ReadOnly != nil || strings.Contains(p.Pattern, "*") || p.Type == "object" {
+		if p.Secret == nil || p.WriteOnly == nil || p.ReadOnly != nil || strings.Contains(p.Pattern, "*") ||
+			p.Type == "object" {
 			continue
 		}
 		if around, isThere := body.Get(live, path.Dir(p.Pattern)); isThere && around != nil {
@@ -210,7 +218,8 @@ func (s *source) unread(of *resources.Type, live any) ([]string, error) {
 // checkEmpty returns an error if the plan after the import would not be empty.
 func (s *source) checkEmpty(f *family.Family, known rules.Rules, applied, desired, live any) error {
 	e := &entry{family: f}
-	p := e.planOf(threeway.Input{Applied: applied, WasApplied: true, Desired: desired, Live: live, IsThere: true, Rules: known, Key: s.key})
+	p := e.planOf(threeway.Input{Applied: applied, WasApplied: true, Desired: desired, Live: live, IsThere: true,
+		Rules: known, Key: s.key})
 	if p.Action == threeway.None && len(p.Violations) == 0 {
 		return nil
 	}
@@ -221,7 +230,8 @@ func (s *source) checkEmpty(f *family.Family, known rules.Rules, applied, desire
 	for _, v := range p.Violations {
 		paths = append(paths, v.Code+" "+v.Path)
 	}
-	return reconcile.Config(fmt.Errorf("the plan after the import would not be empty: %.500s; correct their classes with overrides", strings.Join(paths, ", ")))
+	return reconcile.Config(fmt.Errorf("the plan after the import would not be empty: %.500s; correct their classes "+
+		"with overrides", strings.Join(paths, ", ")))
 }
 
 func with(x hooks.Resource, desired, live any) hooks.Resource {

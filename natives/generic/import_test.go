@@ -117,12 +117,14 @@ func TestImportOfUnmarked(t *testing.T) {
 			t.Fatalf("after the import: %s, %s\n%s", s.did(), s.writes(), &s.log)
 		}
 	}
-	if got, want := s.status(), "Ready=True/Succeeded Synced=True/Same Drifted=False/Same Blocked=False/Allowed"; got != want {
+	if got, want := s.status(),
+		"Ready=True/Succeeded Synced=True/Same Drifted=False/Same Blocked=False/Allowed"; got != want {
 		t.Errorf("the status is %s, want %s", got, want)
 	}
 	s.body(file)["tags"] = object{"team": "other"}
 	s.must()
-	if s.did() != "update sessions done" || s.service.Object(cacheID)["tags"].(map[string]any)["qontract-integration"] != Name {
+	if s.did() != "update sessions done" ||
+		s.service.Object(cacheID)["tags"].(map[string]any)["qontract-integration"] != Name {
 		t.Errorf("after a change: %s, %v\n%s", s.did(), s.service.Object(cacheID)["tags"], &s.log)
 	}
 	s.unmark("")
@@ -161,7 +163,8 @@ func TestImportRefuses(t *testing.T) {
 		{"/subscriptions/s/../x", "no API of the data has a type with the address"},
 		{"", "no API of the data"},
 	} {
-		if all, err := s.importAll(c.id); err == nil || !strings.Contains(err.Error(), c.want) || !errors.Is(err, integration.ErrNothingDone) || all != nil {
+		if all, err := s.importAll(c.id); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!errors.Is(err, integration.ErrNothingDone) || all != nil {
 			t.Errorf("%s: got %v, %v, want %s", c.id, all, err, c.want)
 		}
 	}
@@ -180,7 +183,8 @@ func TestImportOfDefinition(t *testing.T) {
 	s := newScene(t)
 	s.must()
 	s.name = "cloud-of-the-shop"
-	if _, err := s.importAll(cacheID); err == nil || !strings.Contains(err.Error(), `OWNED_BY_OTHER: it has the mark of "generic"`) {
+	if _, err := s.importAll(cacheID); err == nil ||
+		!strings.Contains(err.Error(), `OWNED_BY_OTHER: it has the mark of "generic"`) {
 		t.Errorf("of another definition: %v", err)
 	}
 	s.service.Edit(cacheID, func(is map[string]any) { is["tags"].(map[string]any)["qontract-integration"] = s.name })

@@ -27,7 +27,8 @@ func (g *generic) check(ctx context.Context, env integration.Environment) ([]pla
 	for _, m := range []*cloud.Model{base, head} {
 		for _, r := range m.Resources {
 			roots[r.File] = r.Root
-			told[plan.Finding{Code: r.Mistake.Code, Place: plan.Place{File: r.File, Pointer: r.Mistake.Pointer}}] = !r.Mistake.IsZero()
+			told[plan.Finding{Code: r.Mistake.Code,
+				Place: plan.Place{File: r.File, Pointer: r.Mistake.Pointer}}] = !r.Mistake.IsZero()
 		}
 		for _, f := range m.Findings {
 			told[plan.Finding{Code: f.Code, Place: f.Place}] = true
@@ -38,7 +39,8 @@ func (g *generic) check(ctx context.Context, env integration.Environment) ([]pla
 	for _, f := range append(report.Findings, notes(report.Kept)...) {
 		root := roots[f.File]
 		isOther := env.Shard != "" && root != "" && root != env.Shard
-		if isOther || f.Code == reconcile.CodeOrphan || f.Code == reconcile.CodeDeleteWithChild || told[plan.Finding{Code: string(f.Code), File: f.File, Pointer: f.Pointer}] {
+		if isOther || f.Code == reconcile.CodeOrphan || f.Code == reconcile.CodeDeleteWithChild ||
+			told[plan.Finding{Code: f.Code, Place: plan.Place{File: f.File, Pointer: f.Pointer}}] {
 			continue
 		}
 		out = append(out, f.Reported())
@@ -56,5 +58,7 @@ func replaces(base, head reconcile.Item) bool {
 
 // notes returns those of what stays as it is that the plan does not tell.
 func notes(kept []check.Finding) []check.Finding {
-	return slices.DeleteFunc(slices.Clone(kept), func(f check.Finding) bool { return f.Code != check.CodeIgnored && f.Code != check.CodeFirstSet })
+	return slices.DeleteFunc(slices.Clone(kept), func(f check.Finding) bool {
+		return f.Code != check.CodeIgnored && f.Code != check.CodeFirstSet
+	})
 }

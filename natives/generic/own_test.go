@@ -28,10 +28,13 @@ func TestAdopt(t *testing.T) {
 		delete(other.Data, rule)
 		err := other.run()
 		got := other.failures()
-		if want == "" && (err != nil || got != "" || !strings.Contains(other.did(), "adopt sessions done") && !strings.Contains(other.did(), "update sessions done")) {
+		if want == "" &&
+			(err != nil || got != "" || !strings.Contains(other.did(), "adopt sessions done") &&
+				!strings.Contains(other.did(), "update sessions done")) {
 			t.Errorf("%s: %v, %s, %s", adopt, err, got, other.did())
 		}
-		if want != "" && (!strings.Contains(got, want) || !strings.Contains(got, "reconciler import generic "+cacheID) || other.writes() != "") {
+		if want != "" && (!strings.Contains(got, want) || !strings.Contains(got, "reconciler import generic "+cacheID) ||
+			other.writes() != "") {
 			t.Errorf("%s: %v, %s, writes %s", adopt, err, got, other.writes())
 		}
 		if tags := s.service.Object(cacheID)["tags"].(map[string]any); tags["by"] != "hand" {
@@ -171,7 +174,8 @@ func TestHugeNumberClearsNothing(t *testing.T) {
 	s.must()
 	base := s.Clone()
 	before := s.service.Object(cacheID)
-	s.body(cache)["properties"] = object{"sku": object{"name": "Standard", "capacity": json.Number("1" + strings.Repeat("0", 309))}}
+	s.body(cache)["properties"] = object{"sku": object{"name": "Standard",
+		"capacity": json.Number("1" + strings.Repeat("0", 309))}}
 	const want = "VAL_TYPE /cloud/cache.yml/body/properties/sku/capacity: "
 	for name, run := range map[string]func() error{"a run": s.run, "a dry run": func() error { return s.check(base) }} {
 		err := run()

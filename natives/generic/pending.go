@@ -114,7 +114,8 @@ func (m *memory) remove(ctx context.Context) error {
 	if m.store == nil {
 		return nil
 	}
-	if err := m.store.Remove(context.WithoutCancel(ctx), pendingKey(m.key)); err != nil && !errors.Is(err, state.ErrNotFound) {
+	if err := m.store.Remove(context.WithoutCancel(ctx), pendingKey(m.key)); err != nil &&
+		!errors.Is(err, state.ErrNotFound) {
 		return reconcile.Transient(fmt.Errorf("it is done, but the state still says that it goes on: %w", err))
 	}
 	return nil

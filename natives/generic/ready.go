@@ -13,12 +13,14 @@ import (
 
 // isReady says whether a resource works: by what it says of itself, and what the parts of its status
 // say that are read for themselves. It also returns the hash of the resource that they belong to.
-func (g *generic) isReady(ctx context.Context, env integration.Environment, p native.Part, s reconcile.Step, r *reconcile.Result,
+func (g *generic) isReady(ctx context.Context, env integration.Environment, p native.Part, s reconcile.Step,
+	r *reconcile.Result,
 	last integration.Status,
 ) (c integration.Aspect, seen string) {
 	c = integration.Aspect{Type: ready, Status: integration.Unknown, Reason: notRead}
 	e, live, isKnown := g.sayOfItself(s, r, &c)
-	if !isKnown || len(e.of.Of.Joins) == 0 || env.Endpoint == nil || e.family.FieldManager != "" { // there the status is a part of the object
+	// there the status is a part of the object
+	if !isKnown || len(e.of.Of.Joins) == 0 || env.Endpoint == nil || e.family.FieldManager != "" {
 		return c, ""
 	}
 	if seen = e.hash(live); r != nil && isSettled(last, seen) {
@@ -32,7 +34,8 @@ func (g *generic) isReady(ctx context.Context, env integration.Environment, p na
 
 // sayOfItself fills in what a resource says of itself, and returns its body, nil if nobody read it
 // after it was written. It returns false if there is nothing more to know.
-func (g *generic) sayOfItself(s reconcile.Step, r *reconcile.Result, c *integration.Aspect) (e *entry, live any, isKnown bool) {
+func (g *generic) sayOfItself(s reconcile.Step, r *reconcile.Result,
+	c *integration.Aspect) (e *entry, live any, isKnown bool) {
 	isDone := r != nil && r.Status == reconcile.StatusDone
 	e, isEntry := s.Item.Body.(*entry)
 	switch {
@@ -76,7 +79,8 @@ func isSettled(last integration.Status, seen string) bool {
 }
 
 // join reads the parts of the status that are read for themselves.
-func (g *generic) join(ctx context.Context, env integration.Environment, p native.Part, e *entry, c *integration.Aspect) error {
+func (g *generic) join(ctx context.Context, env integration.Environment, p native.Part, e *entry,
+	c *integration.Aspect) error {
 	t, err := targetOf(p)
 	if err != nil {
 		return err

@@ -13,7 +13,8 @@ func TestRun(t *testing.T) {
 		t.Errorf("got %s, want %s\n%s", got, want, &s.log)
 	}
 	is := s.service.Object(cacheID)
-	if is == nil || is["tags"].(map[string]any)["qontract-integration"] != "generic" || is["properties"].(map[string]any)["adminPassword"] != "canary-of-the-cache" {
+	if is == nil || is["tags"].(map[string]any)["qontract-integration"] != "generic" ||
+		is["properties"].(map[string]any)["adminPassword"] != "canary-of-the-cache" {
 		t.Errorf("the cache is %v", is)
 	}
 	for range 2 {

@@ -55,8 +55,9 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{World: cloudtest.New(endpoint), t: t, now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), name: Name, settings: "hosts: [arm.example]",
-		secrets: map[string]string{"cloud/sessions/password": "canary-of-the-cache"}}
+	s := &scene{World: cloudtest.New(endpoint), t: t, now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), name: Name,
+		settings: "hosts: [arm.example]",
+		secrets:  map[string]string{"cloud/sessions/password": "canary-of-the-cache"}}
 	var err error
 	if s.service, err = armtest.Example(); err != nil {
 		t.Fatal(err)
@@ -77,7 +78,9 @@ func newScene(t *testing.T) *scene {
 		}
 	}
 	s.Data[cloudtest.API]["specifications"] = names
-	clock := operation.Clock{Now: func() time.Time { return s.now }, Sleep: func(_ context.Context, d time.Duration) error {
+	clock := operation.Clock{Now: func() time.Time {
+		return s.now
+	}, Sleep: func(_ context.Context, d time.Duration) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.now = s.now.Add(d)
@@ -85,8 +88,10 @@ func newScene(t *testing.T) *scene {
 	}}
 	s.native = With(Options{Clock: clock})
 	s.Add(cache, object{"type": "Example.Cache/caches", "name": "sessions", "parent": group,
-		"body":    object{"location": "West US", "tags": object{"team": "shop"}, "properties": object{"sku": object{"name": "Standard", "capacity": 1}}},
-		"secrets": []any{object{"at": "/properties/adminPassword", "secret": object{"path": "cloud/sessions", "field": "password", "version": 1}}}})
+		"body": object{"location": "West US", "tags": object{"team": "shop"},
+			"properties": object{"sku": object{"name": "Standard", "capacity": 1}}},
+		"secrets": []any{object{"at": "/properties/adminPassword",
+			"secret": object{"path": "cloud/sessions", "field": "password", "version": 1}}}})
 	s.Add(rule, object{"type": "Example.Cache/caches/firewallRules", "name": "office", "parent": "sessions",
 		"body": object{"properties": object{"startIP": "192.0.2.1", "endIP": "192.0.2.9"}}})
 	return s
@@ -120,7 +125,8 @@ func (s *scene) endpoint(mayWrite bool) func(context.Context, integration.Endpoi
 
 func (s *scene) environment(base *cloudtest.World) integration.Environment {
 	s.t.Helper()
-	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+s.name+":\n    settings: {"+s.settings+"}\n"))
+	rules, err := settings.Read("prcheck.yaml",
+		[]byte("version: 1\nintegrations:\n  "+s.name+":\n    settings: {"+s.settings+"}\n"))
 	if err != nil {
 		s.t.Fatal(err)
 	}

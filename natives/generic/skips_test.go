@@ -91,11 +91,15 @@ var changes = map[string]func(any) any{
 
 // additions are fields of entries with values that they may have.
 var additions = map[string][]any{
-	"policy": {"observe", "detach"}, "adopt": {"never", "required"}, "delete": {true}, "protected": {true}, "allowReplace": {true},
-	"allowUpdate": {[]any{"/location"}}, "ignore": {[]any{"/tags"}, []any{"/properties"}}, "exclusive": {[]any{"/properties/list"}},
-	"hooks": {[]any{"azure-autoscaled-capacity"}}, "onSoftDeleted": {"purge"}, "needs": {[]any{object{"$ref": rule}}},
-	"secrets":  {[]any{object{"at": "/properties/adminPassword", "secret": object{"path": "cloud/sessions", "field": "password", "version": 9}}}},
-	"insecure": {true}, "readActions": {[]any{"Example.Cache/caches/listKeys"}}, "overrides": {"/cloud/none.yml"}, "bodyText": {"{}"},
+	"policy": {"observe", "detach"}, "adopt": {"never", "required"}, "delete": {true}, "protected": {true},
+	"allowReplace": {true},
+	"allowUpdate":  {[]any{"/location"}}, "ignore": {[]any{"/tags"}, []any{"/properties"}},
+	"exclusive": {[]any{"/properties/list"}},
+	"hooks":     {[]any{"azure-autoscaled-capacity"}}, "onSoftDeleted": {"purge"}, "needs": {[]any{object{"$ref": rule}}},
+	"secrets": {[]any{object{"at": "/properties/adminPassword",
+		"secret": object{"path": "cloud/sessions", "field": "password", "version": 9}}}},
+	"insecure": {true}, "readActions": {[]any{"Example.Cache/caches/listKeys"}}, "overrides": {"/cloud/none.yml"},
+	"bodyText": {"{}"},
 }
 
 // places returns the pointers to all values in a value.

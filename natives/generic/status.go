@@ -29,7 +29,8 @@ func isUnread(s reconcile.Step) bool {
 }
 
 // describe returns how a resource stands.
-func (g *generic) describe(ctx context.Context, env integration.Environment, p native.Part, s reconcile.Step, r *reconcile.Result, last integration.Status) integration.Status {
+func (g *generic) describe(ctx context.Context, env integration.Environment, p native.Part, s reconcile.Step,
+	r *reconcile.Result, last integration.Status) integration.Status {
 	e, ok := s.Item.Body.(*entry)
 	if !ok {
 		return integration.Status{}
@@ -80,7 +81,8 @@ func isDrifted(s reconcile.Step, isDone bool) integration.Aspect {
 		}
 	}
 	if len(paths) > 0 {
-		c.Status, c.Reason, c.Message = integration.True, "Changed", strings.Join(paths[:min(len(paths), maxViolations)], ", ")
+		c.Status, c.Reason, c.Message = integration.True, "Changed", strings.Join(paths[:min(len(paths), maxViolations)],
+			", ")
 	}
 	if isDone {
 		c.Status, c.Reason, c.Message = integration.False, "Applied", ""

@@ -107,7 +107,9 @@ func TestJoinedStatus(t *testing.T) {
 		return nil
 	})
 	edit := func() {
-		s.service.Edit(group+"/providers/Example.Compute/scaleSets/web", func(b map[string]any) { b["tags"].(map[string]any)["seen"] = "x" })
+		s.service.Edit(group+"/providers/Example.Compute/scaleSets/web", func(b map[string]any) {
+			b["tags"].(map[string]any)["seen"] = "x"
+		})
 	}
 	for _, c := range []struct {
 		name string
@@ -118,7 +120,9 @@ func TestJoinedStatus(t *testing.T) {
 		{"nothing changed", func() {}, 0},
 		{"changed by somebody", edit, 1},
 		{"nothing changed since then", func() {}, 0},
-		{"written, and the part cannot be read", func() { isBroken, s.body(cache)["sku"] = true, object{"name": "S", "capacity": 2} }, 1},
+		{"written, and the part cannot be read", func() {
+			isBroken, s.body(cache)["sku"] = true, object{"name": "S", "capacity": 2}
+		}, 1},
 		{"it still cannot be read", func() {}, 1},
 		{"it can be read again", func() { isBroken = false }, 1},
 		{"all is well", func() {}, 0},

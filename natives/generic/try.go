@@ -13,7 +13,8 @@ import (
 
 // try lets a server of Kubernetes check a step that it does not do. Other services cannot; and a
 // body with secrets is not sent before the merge.
-func (g *generic) try(ctx context.Context, env integration.Environment, p native.Part, s reconcile.Step) ([]reconcile.Change, error) {
+func (g *generic) try(ctx context.Context, env integration.Environment, p native.Part,
+	s reconcile.Step) ([]reconcile.Change, error) {
 	t, err := targetOf(p)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,8 @@ func (g *generic) try(ctx context.Context, env integration.Environment, p native
 		return nil, err
 	}
 	owner := reconcile.Owner{Integration: env.Integration, Caller: p.Caller}
-	w := &writing{doer: d, entry: e, target: about, memory: &memory{key: s.Key}, step: s, fresh: s.Thing, mark: owner.Mark()}
+	w := &writing{doer: d, entry: e, target: about, memory: &memory{key: s.Key}, step: s, fresh: s.Thing,
+		mark: owner.Mark()}
 	_, err = service.client.Write(ctx, about, &planner{writing: w}, noMemory{})
 	if errors.Is(err, reconcile.ErrConflict) {
 		return nil, native.ErrNotTried // somebody changed it just now, and the next dry run sees it

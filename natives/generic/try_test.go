@@ -37,18 +37,22 @@ func TestTry(t *testing.T) {
 		s.World = cloudtest.New(endpoint)
 		s.Resources["/k8s.json"] = objects
 		s.Data[cloudtest.API]["family"], s.Data[cloudtest.API]["specifications"] = "kubernetes", []any{"/k8s.json"}
-		s.Add("/cm.yml", object{"type": "v1/configmaps", "resourceId": "/api/v1/namespaces/shop/configmaps/texts", "body": object{"data": object{"a": "1"}}})
+		s.Add("/cm.yml", object{"type": "v1/configmaps", "resourceId": "/api/v1/namespaces/shop/configmaps/texts",
+			"body": object{"data": object{"a": "1"}}})
 		var seen []string
 		send := send(func(r *http.Request) (*http.Response, error) {
 			seen = append(seen, r.Method+" "+r.URL.Query().Get("dryRun"))
 			status, text := http.StatusNotFound, `{"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404}`
 			if r.Method != http.MethodGet {
-				status, text = http.StatusCreated, `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "texts", "resourceVersion": "1"}, "data": {"a": "1"}}`
+				status, text = http.StatusCreated,
+					`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "texts", "resourceVersion": "1"}, "data": {"a": "1"}}`
 				if refuses {
-					status, text = http.StatusForbidden, `{"kind": "Status", "status": "Failure", "reason": "Forbidden", "message": "quota exceeded", "code": 403}`
+					status, text = http.StatusForbidden,
+						`{"kind": "Status", "status": "Failure", "reason": "Forbidden", "message": "quota exceeded", "code": 403}`
 				}
 			}
-			return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
+			return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}},
+				Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
 		})
 		env := s.environment(nil)
 		env.Endpoint = func(context.Context, integration.EndpointRef) (http.RoundTripper, error) { return send, nil }

@@ -75,7 +75,8 @@ const conditionReady = "Ready"
 func unready(u *unit, now []integration.Status) error {
 	goes := map[string]bool{}
 	for _, s := range u.plan.Steps {
-		goes[string(s.Key)] = s.Item != nil && s.Item.Delete || s.Action == reconcile.Blocked && s.Code == reconcile.CodeIncomplete
+		goes[string(s.Key)] = s.Item != nil && s.Item.Delete ||
+			s.Action == reconcile.Blocked && s.Code == reconcile.CodeIncomplete
 	}
 	var not []string
 	for _, s := range now {

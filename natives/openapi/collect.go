@@ -50,7 +50,8 @@ func (s *Schema) alias() *Schema {
 	if len(s.places) != 1 || own.Get("$ref") == nil || len(s.layers) < 2 {
 		return nil
 	}
-	for _, keyword := range []string{"properties", "items", "additionalProperties", "allOf", "oneOf", "anyOf", "discriminator"} {
+	for _, keyword := range []string{"properties", "items", "additionalProperties", "allOf", "oneOf", "anyOf",
+		"discriminator"} {
 		if own.Get(keyword) != nil {
 			return nil
 		}

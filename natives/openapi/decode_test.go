@@ -11,8 +11,10 @@ import (
 
 // Decode reads what ParseValue reads, and makes the same mistakes.
 func FuzzDecode(f *testing.F) {
-	for _, text := range []string{"", "{", `{"a": [1, -2.50e3, "x\u0041", null, true, {}], "b": {"~": []}}`, `{"a":1,"a":2}`, "[1,]", "[01]", "[1 2]", `{"a" 1}`, "tru", "[\"\xff\"]",
-		"\xef\xbb\xbf 1 ", "1 2", strings.Repeat("[", 300) + strings.Repeat("]", 300), strings.Repeat("[", 256) + strings.Repeat("]", 256)} {
+	for _, text := range []string{"", "{", `{"a": [1, -2.50e3, "x\u0041", null, true, {}], "b": {"~": []}}`,
+		`{"a":1,"a":2}`, "[1,]", "[01]", "[1 2]", `{"a" 1}`, "tru", "[\"\xff\"]",
+		"\xef\xbb\xbf 1 ", "1 2", strings.Repeat("[", 300) + strings.Repeat("]", 300),
+		strings.Repeat("[", 256) + strings.Repeat("]", 256)} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

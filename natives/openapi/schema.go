@@ -137,7 +137,8 @@ func (s *Schema) addVariants() error {
 func (s *Schema) targets() []Place {
 	var out []Place
 	for _, p := range s.places {
-		if only := p.Value.Get("allOf").Items(); len(only) == 1 && p.Value.Get("properties") == nil && only[0].Get("$ref") != nil {
+		if only := p.Value.Get("allOf").Items(); len(only) == 1 && p.Value.Get("properties") == nil &&
+			only[0].Get("$ref") != nil {
 			p = p.Document.Place(only[0])
 		}
 		if p.Value.Get("$ref") == nil && !p.isNamed() {
@@ -195,7 +196,8 @@ func (s *Schema) IsOpen() (bool, error) {
 		return err == nil, err
 	}
 	return !slices.ContainsFunc(s.layers, func(l layer) bool {
-		return l.Value.Get("properties") != nil || l.Value.Get("items").IsObject() || l.Value.Get("additionalProperties").IsObject()
+		return l.Value.Get("properties") != nil || l.Value.Get("items").IsObject() ||
+			l.Value.Get("additionalProperties").IsObject()
 	}), nil
 }
 

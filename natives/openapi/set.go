@@ -207,7 +207,8 @@ func (p Place) resolve(ref string) (Place, error) {
 			return Place{}, p.wrong("the reference %q %v", phrase.Cut(ref, maxQuoted), err)
 		}
 		if d, err = d.set.Document(name); err != nil {
-			return Place{}, p.wrong("the reference %q leads to a document that cannot be read: %v", phrase.Cut(ref, maxQuoted), err)
+			return Place{}, p.wrong("the reference %q leads to a document that cannot be read: %v", phrase.Cut(ref, maxQuoted),
+				err)
 		}
 	}
 	pointer, err := url.PathUnescape(fragment)

@@ -42,7 +42,8 @@ func TestFollow(t *testing.T) {
 		{"#/nowhere", `SPEC_REF a/b/spec.json#/at: the reference "#/nowhere" leads to nothing`},
 		{"#here", `SPEC_REF a/b/spec.json#/at: the reference "#here" leads to nothing`},
 		{"#/at", "SPEC_REF a/b/spec.json#/at: its references lead in a circle, or there are more than 64 in a row"},
-		{"../../../root.json", `SPEC_REF a/b/spec.json#/at: the reference "../../../root.json" leaves the folder of the specifications`},
+		{"../../../root.json",
+			`SPEC_REF a/b/spec.json#/at: the reference "../../../root.json" leaves the folder of the specifications`},
 		{"%2e%2e/%2e%2e/%2e%2e/root.json", "leaves the folder"},
 		{"..\\root.json", "leaves the folder"},
 		{"https://example.org/x.json#/y", "leads to another host"},
@@ -50,7 +51,8 @@ func TestFollow(t *testing.T) {
 		{"file:root.json", "leads to another host"},
 		{"%zz.json", "has a broken escape"},
 		{"#/%zz", "has a broken escape"},
-		{"gone.json", `the reference "gone.json" leads to a document that cannot be read: SPEC_LOAD a/b/gone.json: there is no such file`},
+		{"gone.json",
+			`the reference "gone.json" leads to a document that cannot be read: SPEC_LOAD a/b/gone.json: there is no such file`},
 		{"html.json", "SPEC_LOAD a/b/html.json: line 1: a JSON value is wanted"},
 		{strings.Repeat("x", 5000), strings.Repeat("x", 200) + "…"},
 	} {
@@ -80,7 +82,8 @@ func TestLimits(t *testing.T) {
 	for _, test := range []struct{ name, want string }{
 		{"a.json", ""}, {"a.json", ""}, {"long.json", "it is larger than"}, {"long.json", "it is larger than"},
 		{"b.json", ""}, {"c.json", "all specifications together are larger than"}, {"a.json", ""},
-		{"../a.json", "this is not the name of a file"}, {"/a.json", "this is not the name"}, {".", "this is not the name"}, {"", "this is not the name"},
+		{"../a.json", "this is not the name of a file"}, {"/a.json", "this is not the name"}, {".", "this is not the name"},
+		{"", "this is not the name"},
 	} {
 		_, err := set.Document(test.name)
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
@@ -115,7 +118,8 @@ func TestLazy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if typ, err := x.Keyword("type"); err != nil || typ.String() != "other.json#/definitions/X/type" || reads["other.json"] != 1 {
+	if typ, err := x.Keyword("type"); err != nil || typ.String() != "other.json#/definitions/X/type" ||
+		reads["other.json"] != 1 {
 		t.Errorf("%v, %v, read %v", typ, err, reads)
 	}
 }

@@ -31,7 +31,8 @@ func known(t testing.TB) *admission.Known {
 
 // spec returns a spec with a body, and more members.
 func spec(body string, more ...string) string {
-	return `{"type": "` + cloudtest.Store + `", "name": "n", "body": ` + body + strings.Join(append([]string{""}, more...), ", ") + `}`
+	return `{"type": "` + cloudtest.Store + `", "name": "n", "body": ` + body +
+		strings.Join(append([]string{""}, more...), ", ") + `}`
 }
 
 // question returns a review. A spec that is "" makes no object.
@@ -42,7 +43,8 @@ func question(operation, old, spec string) []byte {
 		}
 		return `{"apiVersion": "prcheck.dev/v1", "kind": "GenericResource", "metadata": {"name": "n"}, "spec": ` + spec + `}`
 	}
-	return fmt.Appendf(nil, `{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "u", "operation": %q, "oldObject": %s, "object": %s}}`,
+	return fmt.Appendf(nil,
+		`{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "u", "operation": %q, "oldObject": %s, "object": %s}}`,
 		operation, object(old), object(spec))
 }
 
@@ -60,32 +62,50 @@ func TestReviews(t *testing.T) {
 		{name: "good", review: question("CREATE", "", spec(good))},
 		{name: "misspelt", review: question("CREATE", "", spec(`{"location": "w", "properties": {"sise": 1}}`)), code: 422,
 			causes: []string{"spec.body.properties.sise FieldValueInvalid"}, inCause: `do you mean "size"?`},
-		{name: "several kinds of mistakes", review: question("CREATE", "", spec(`{"id": "x", "properties": {"size": "1", "password": "canary"}, "tags": {"a.b": 1}}`)), code: 422, causes: []string{
-			"spec.body.id FieldValueForbidden", "spec.body.location FieldValueRequired", "spec.body.properties.password FieldValueForbidden",
-			"spec.body.properties.size FieldValueTypeInvalid", "spec.body.tags[a.b] FieldValueTypeInvalid"}},
-		{name: "an old mistake is a warning", review: question("UPDATE", spec(`{"location": "w", "properties": {"sise": 1}}`), spec(`{"location": "w", "properties": {"sise": 2, "size": 1}}`)),
+		{name: "several kinds of mistakes",
+			review: question("CREATE", "",
+				spec(`{"id": "x", "properties": {"size": "1", "password": "canary"}, "tags": {"a.b": 1}}`)), code: 422,
+			causes: []string{
+				"spec.body.id FieldValueForbidden", "spec.body.location FieldValueRequired",
+				"spec.body.properties.password FieldValueForbidden",
+				"spec.body.properties.size FieldValueTypeInvalid", "spec.body.tags[a.b] FieldValueTypeInvalid"}},
+		{name: "an old mistake is a warning", review: question("UPDATE", spec(`{"location": "w", "properties": {"sise": 1}}`),
+			spec(`{"location": "w", "properties": {"sise": 2, "size": 1}}`)),
 			warnings: 1, inWarn: "spec.body.properties.sise"},
 		{name: "nothing changed", review: question("UPDATE", spec(`{"sise": 1}`), spec(`{"sise": 1}`))},
 		{name: "create-only", review: question("UPDATE", spec(good), spec(`{"location": "eastus"}`)), code: 422,
-			causes: []string{"spec.body.location FieldValueInvalid"}, inCause: "it is create-only: changing it means delete and create"},
+			causes:  []string{"spec.body.location FieldValueInvalid"},
+			inCause: "it is create-only: changing it means delete and create"},
 		{name: "create-only spelt otherwise", review: question("UPDATE", spec(good), spec(`{"location": "West US"}`))},
-		{name: "create-only and allowed", review: question("UPDATE", spec(good), spec(`{"location": "eastus"}`, `"allowReplace": true`)), warnings: 1},
-		{name: "another name", review: question("UPDATE", spec(good), strings.Replace(spec(good), `"name": "n"`, `"name": "m"`, 1)), code: 422,
+		{name: "create-only and allowed",
+			review: question("UPDATE", spec(good), spec(`{"location": "eastus"}`, `"allowReplace": true`)), warnings: 1},
+		{name: "another name",
+			review: question("UPDATE", spec(good), strings.Replace(spec(good), `"name": "n"`, `"name": "m"`, 1)), code: 422,
 			causes: []string{"spec.name FieldValueForbidden"}, inCause: `was "n"`},
-		{name: "another parent", review: question("UPDATE", spec(good), spec(good, `"parent": "/p"`)), code: 422, causes: []string{"spec.parent FieldValueForbidden"}},
+		{name: "another parent", review: question("UPDATE", spec(good), spec(good, `"parent": "/p"`)), code: 422,
+			causes: []string{"spec.parent FieldValueForbidden"}},
 		{name: "an unknown type", review: question("CREATE", "", `{"type": "Acme.Cache/store", "name": "n"}`), code: 422,
 			causes: []string{"spec.type FieldValueNotSupported"}, inCause: `do you mean "Acme.Cache/stores"?`},
-		{name: "an unknown type that was there", review: question("UPDATE", `{"type": "X", "name": "n"}`, `{"type": "X", "name": "n", "body": {}}`), warnings: 1, inWarn: "spec.type"},
-		{name: "a version that is not there", review: question("CREATE", "", `{"type": "Acme.Cache/stores@1999", "name": "n"}`), code: 422,
+		{name: "an unknown type that was there", review: question("UPDATE", `{"type": "X", "name": "n"}`,
+			`{"type": "X", "name": "n", "body": {}}`), warnings: 1, inWarn: "spec.type"},
+		{name: "a version that is not there",
+			review: question("CREATE", "", `{"type": "Acme.Cache/stores@1999", "name": "n"}`), code: 422,
 			causes: []string{"spec.type FieldValueNotSupported"}, inCause: `there is no version "1999"`},
-		{name: "a spec of another form", review: question("CREATE", "", `{"type": 1}`), code: 422, causes: []string{"spec FieldValueTypeInvalid"}},
-		{name: "a member twice", review: question("CREATE", "", spec(`{"location": "a", "location": "b"}`)), code: 422, causes: []string{"spec.body FieldValueInvalid"}},
+		{name: "a spec of another form", review: question("CREATE", "", `{"type": 1}`), code: 422,
+			causes: []string{"spec FieldValueTypeInvalid"}},
+		{name: "a member twice", review: question("CREATE", "", spec(`{"location": "a", "location": "b"}`)), code: 422,
+			causes: []string{"spec.body FieldValueInvalid"}},
 		{name: "a delete that is said before", review: question("DELETE", spec(good, `"delete": true`), "")},
 		{name: "a delete that is not", review: question("DELETE", spec(good), ""), code: 403},
 		{name: "a delete of what is detached", review: question("DELETE", spec(good, `"policy": "detach-on-delete"`), "")},
-		{name: "a protected delete", review: question("DELETE", spec(good, `"delete": true, "protected": true`), ""), code: 403},
-		{name: "a deletion that goes on", review: []byte(strings.Replace(string(question("UPDATE", spec(good), spec(`{"location": "e"}`))), `{"name": "n"}`, `{"name": "n", "deletionTimestamp": "2026-01-01T00:00:00Z"}`, 2))},
-		{name: "another kind", review: []byte(strings.ReplaceAll(string(question("CREATE", "", spec(`{}`))), "GenericResource", "ConfigMap")), warnings: 1},
+		{name: "a protected delete", review: question("DELETE", spec(good, `"delete": true, "protected": true`), ""),
+			code: 403},
+		{name: "a deletion that goes on",
+			review: []byte(strings.Replace(string(question("UPDATE", spec(good), spec(`{"location": "e"}`))), `{"name": "n"}`,
+				`{"name": "n", "deletionTimestamp": "2026-01-01T00:00:00Z"}`, 2))},
+		{name: "another kind",
+			review:   []byte(strings.ReplaceAll(string(question("CREATE", "", spec(`{}`))), "GenericResource", "ConfigMap")),
+			warnings: 1},
 		{name: "CONNECT", review: question("CONNECT", "", "")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -95,10 +115,12 @@ func TestReviews(t *testing.T) {
 			for _, cause := range r.Status.Details.Causes {
 				causes = append(causes, cause.Field+" "+cause.Reason)
 			}
-			if w.Code != http.StatusOK || r.UID != "u" || r.Allowed != (c.code == 0) || r.Status.Code != c.code || !slices.Equal(causes, c.causes) || len(r.Warnings) != c.warnings {
+			if w.Code != http.StatusOK || r.UID != "u" || r.Allowed != (c.code == 0) || r.Status.Code != c.code ||
+				!slices.Equal(causes, c.causes) || len(r.Warnings) != c.warnings {
 				t.Errorf("got %d %s", w.Code, w.Body)
 			}
-			if c.inCause != "" && !strings.Contains(r.Status.Message, c.inCause) || c.inWarn != "" && !strings.Contains(r.Warnings[0], c.inWarn) {
+			if c.inCause != "" && !strings.Contains(r.Status.Message, c.inCause) ||
+				c.inWarn != "" && !strings.Contains(r.Warnings[0], c.inWarn) {
 				t.Errorf("got %s", w.Body)
 			}
 			if strings.Contains(w.Body.String(), "canary") {
@@ -110,7 +132,8 @@ func TestReviews(t *testing.T) {
 
 func TestBeta(t *testing.T) {
 	h := admission.NewHandler(known(t), admission.Options{})
-	_, got := post(t, h, []byte(strings.Replace(string(question("CREATE", "", spec(`{"location": "w"}`))), "k8s.io/v1", "k8s.io/v1beta1", 1)))
+	_, got := post(t, h, []byte(strings.Replace(string(question("CREATE", "", spec(`{"location": "w"}`))), "k8s.io/v1",
+		"k8s.io/v1beta1", 1)))
 	if got.APIVersion != "admission.k8s.io/v1beta1" || !got.Response.Allowed {
 		t.Errorf("got %+v", got)
 	}
@@ -134,7 +157,8 @@ func TestNoReviews(t *testing.T) {
 		{"no JSON", "POST", "/validate", "application/json", "<html>", 400},
 		{"cut in half", "POST", "/validate", "application/json", whole[:len(whole)/2], 400},
 		{"no uid", "POST", "/validate", "application/json", strings.Replace(whole, `"uid": "u"`, `"uid": ""`, 1), 400},
-		{"another version", "POST", "/validate", "application/json", strings.Replace(whole, "k8s.io/v1", "k8s.io/v2", 1), 400},
+		{"another version", "POST", "/validate", "application/json", strings.Replace(whole, "k8s.io/v1", "k8s.io/v2", 1),
+			400},
 		{"no object", "POST", "/validate", "application/json", string(question("CREATE", "", "")), 400},
 		{"nothing to update", "POST", "/validate", "application/json", string(question("UPDATE", "", spec("{}"))), 400},
 		{"nothing to delete", "POST", "/validate", "application/json", string(question("DELETE", "", "")), 400},
@@ -151,7 +175,8 @@ func TestNoReviews(t *testing.T) {
 	send("POST", "/validate", "application/json", whole)
 	h.Keep()
 	_, text := send("GET", "/metrics", "", "")
-	for _, want := range []string{`reviews_total{outcome="allowed"} 1`, `reviews_total{outcome="invalid"} 9`, `review_seconds_bucket{le="+Inf"} 10`, "webhook_stale 1"} {
+	for _, want := range []string{`reviews_total{outcome="allowed"} 1`, `reviews_total{outcome="invalid"} 9`,
+		`review_seconds_bucket{le="+Inf"} 10`, "webhook_stale 1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the metrics have no %q:\n%s", want, text)
 		}
@@ -165,7 +190,8 @@ func TestWarningsAreBounded(t *testing.T) {
 		wrong = append(wrong, fmt.Sprintf(`"%s%d": 1`, strings.Repeat("ä", 90), i))
 	}
 	body := `{"location": "w", ` + strings.Join(wrong, ", ")
-	_, got := post(t, admission.NewHandler(known(t), admission.Options{}), question("UPDATE", spec(body+`}`), spec(body+`, "tags": {}}`)))
+	_, got := post(t, admission.NewHandler(known(t), admission.Options{}),
+		question("UPDATE", spec(body+`}`), spec(body+`, "tags": {}}`)))
 	all := 0
 	for _, w := range got.Response.Warnings {
 		if all += len(w); len(w) > 120 {
@@ -222,8 +248,10 @@ func TestConfiguration(t *testing.T) {
 		in   admission.Configuration
 		want string
 	}{
-		{admission.Configuration{Service: "n/s"}, `clientConfig: {"service":{"name":"s","namespace":"n","path":"/validate","port":443}}`},
-		{admission.Configuration{URL: "https://h:1", CA: []byte("ca"), Failure: "Ignore"}, "clientConfig: {\"caBundle\":\"Y2E=\",\"url\":\"https://h:1/validate\"}\n  matchPolicy: Equivalent\n  failurePolicy: Ignore"},
+		{admission.Configuration{Service: "n/s"},
+			`clientConfig: {"service":{"name":"s","namespace":"n","path":"/validate","port":443}}`},
+		{admission.Configuration{URL: "https://h:1", CA: []byte("ca"), Failure: "Ignore"},
+			"clientConfig: {\"caBundle\":\"Y2E=\",\"url\":\"https://h:1/validate\"}\n  matchPolicy: Equivalent\n  failurePolicy: Ignore"},
 		{admission.Configuration{}, ""},
 		{admission.Configuration{URL: "https://h", Service: "n/s"}, ""},
 		{admission.Configuration{URL: "https://u:p@h"}, ""},
@@ -241,7 +269,8 @@ func TestConfiguration(t *testing.T) {
 // Whatever is sent, the handler answers, and what it answers is a review or a refusal.
 func FuzzReview(f *testing.F) {
 	f.Add(question("CREATE", "", spec(`{"location": "w", "properties": {"size": 1e400}}`)))
-	f.Add(question("UPDATE", spec(`{"location": "w"}`), spec(`{"location": ["\ud800", null], "tags": {"a/~b": {}}}`, `"allowUpdate": ["/x"], "ignore": ["/~"]`)))
+	f.Add(question("UPDATE", spec(`{"location": "w"}`), spec(`{"location": ["\ud800", null], "tags": {"a/~b": {}}}`,
+		`"allowUpdate": ["/x"], "ignore": ["/~"]`)))
 	f.Add(question("DELETE", spec(`{}`), ""))
 	f.Add([]byte(`{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{}}`))
 	h := admission.NewHandler(known(f), admission.Options{ProtectDeletes: true})
@@ -254,7 +283,9 @@ func FuzzReview(f *testing.F) {
 			return
 		}
 		var got reply
-		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK || got.Kind != "AdmissionReview" || got.Response.UID == "" || got.Response.Allowed == (got.Response.Status.Code != 0) {
+		if err := json.Unmarshal(w.Body.Bytes(),
+			&got); err != nil || w.Code != http.StatusOK || got.Kind != "AdmissionReview" || got.Response.UID == "" ||
+			got.Response.Allowed == (got.Response.Status.Code != 0) {
 			t.Errorf("%q: got %d %s", raw, w.Code, w.Body)
 		}
 	})

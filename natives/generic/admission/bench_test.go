@@ -19,7 +19,8 @@ func wide(b *testing.B) (*cloudtest.World, func(n int) string) {
 	for i := range 20 {
 		properties, values := map[string]any{}, map[string]any{}
 		for j := range 50 {
-			properties[fmt.Sprintf("p%d", j)] = map[string]any{"type": "string", "pattern": "^[a-z0-9]+$", "x-ms-mutability": []string{"create", "read", "update"}}
+			properties[fmt.Sprintf("p%d", j)] = map[string]any{"type": "string", "pattern": "^[a-z0-9]+$",
+				"x-ms-mutability": []string{"create", "read", "update"}}
 			values[fmt.Sprintf("p%d", j)] = fmt.Sprintf("v%d", j)
 		}
 		groups[fmt.Sprintf("g%d", i)] = map[string]any{"type": "object", "properties": properties}

@@ -36,7 +36,8 @@ func TestLargeReviewsStarveNone(t *testing.T) {
 			t.Errorf("a small review: got %+v after %v", got.Response, time.Since(begin))
 		}
 		w, got := post(t, h, question("CREATE", "", spec(large())))
-		if r := got.Response; r.Allowed || r.UID != "u" || r.Status.Code != http.StatusTooManyRequests || !strings.Contains(r.Status.Message, "try again") {
+		if r := got.Response; r.Allowed || r.UID != "u" || r.Status.Code != http.StatusTooManyRequests ||
+			!strings.Contains(r.Status.Message, "try again") {
 			t.Errorf("a large review: got %s", w.Body)
 		}
 		if took := time.Since(begin); took > time.Second {
@@ -99,12 +100,14 @@ func TestSlowClients(t *testing.T) {
 		name string
 		read int
 		want int
-	}{{"nothing", 0, http.StatusServiceUnavailable}, {"half of the name", 60, http.StatusServiceUnavailable}, {"the beginning", 300, http.StatusOK}, {"nearly all", len(whole) - 1, http.StatusOK}} {
+	}{{"nothing", 0, http.StatusServiceUnavailable}, {"half of the name", 60, http.StatusServiceUnavailable},
+		{"the beginning", 300, http.StatusOK}, {"nearly all", len(whole) - 1, http.StatusOK}} {
 		r := httptest.NewRequest(http.MethodPost, "/validate", slow{bytes.NewReader(whole[:c.read])})
 		r.Header.Set("Content-Type", "application/json")
 		w := &timed{ResponseRecorder: httptest.NewRecorder()}
 		h.ServeHTTP(w, r)
-		if w.Code != c.want || strings.Contains(w.Body.String(), `"allowed":true`) || strings.Count(w.Body.String(), "\n") > 1 {
+		if w.Code != c.want || strings.Contains(w.Body.String(), `"allowed":true`) ||
+			strings.Count(w.Body.String(), "\n") > 1 {
 			t.Errorf("%s: got %d %s", c.name, w.Code, w.Body)
 		}
 		if n := len(w.until); n < 2 || w.until[0].IsZero() || !w.until[n-1].IsZero() {
@@ -124,12 +127,17 @@ func TestOddReviews(t *testing.T) {
 		code       int
 		in         string
 	}{
-		{"10,000 levels", spec(strings.Repeat(`{"a":`, 10_000) + "1" + strings.Repeat("}", 10_000)), 400, "exceeded max depth"},
+		{"10,000 levels", spec(strings.Repeat(`{"a":`, 10_000) + "1" + strings.Repeat("}", 10_000)), 400,
+			"exceeded max depth"},
 		{"9,000 levels", spec(strings.Repeat(`[`, 9000) + strings.Repeat("]", 9000)), 200, "nested too deeply"},
 		{"a name of 1 MB", spec(`{"location": "w", "` + strings.Repeat("n", 1<<20) + `": 1}`), 200, "no such property"},
-		{"a name of 1 MB with much inside", spec(`{"location": "w", "tags": {"` + strings.Repeat("n", 1<<20) + `": {` + repeat(1000, func(i int) string { return fmt.Sprintf(`"a%d": 1`, i) }) + `}}}`), 200, "what is inside is not checked"},
+		{"a name of 1 MB with much inside",
+			spec(`{"location": "w", "tags": {"` + strings.Repeat("n", 1<<20) + `": {` +
+				repeat(1000, func(i int) string { return fmt.Sprintf(`"a%d": 1`, i) }) + `}}}`), 200,
+			"what is inside is not checked"},
 		{"a type of 1 MB", `{"type": "` + strings.Repeat("A", 1<<20) + `", "name": "n", "body": {}}`, 200, "spec.type"},
-		{"a number of 1 MB", spec(`{"location": "w", "properties": {"size": 0.` + strings.Repeat("7", 1<<20) + `}}`), 200, "must be a whole number"},
+		{"a number of 1 MB", spec(`{"location": "w", "properties": {"size": 0.` + strings.Repeat("7", 1<<20) + `}}`), 200,
+			"must be a whole number"},
 		{"a name twice", spec(`{"location": "w", "location": "w"}`), 200, "stands twice"},
 		{"a name twice by an escape", spec(`{"location": "w", "\u006cocation": "w"}`), 200, "stands twice"},
 		{"two bodies", strings.Replace(spec(good), `"body"`, `"body": {"bad": 1}, "Body"`, 1), 200, "spec.body.bad"},
@@ -139,7 +147,8 @@ func TestOddReviews(t *testing.T) {
 	} {
 		w, got := post(t, h, question("CREATE", "", c.spec))
 		text := w.Body.String()
-		if w.Code != c.code || got.Response.Allowed || strings.Count(text, "\n") != 1 || !strings.Contains(text, c.in) || len(text) > 64<<10 {
+		if w.Code != c.code || got.Response.Allowed || strings.Count(text, "\n") != 1 || !strings.Contains(text, c.in) ||
+			len(text) > 64<<10 {
 			t.Errorf("%s: got %d with %d bytes: %.300s", c.name, w.Code, len(text), text)
 		}
 	}
@@ -182,7 +191,8 @@ func TestManyConnections(t *testing.T) {
 
 // A member is cut from a text as encoding/json reads it, and the rest says the same.
 func FuzzCutMember(f *testing.F) {
-	for _, text := range []string{`{}`, `{"a":1}`, ` { "a" : [1,{"a":"}"}] , "b":"\"" } `, `{"b":{"a":2},"a":null,"a":-1.5e3}`, `[{"a":1}]`, `"a"`, `1`, `{"\u0061":{"x":[]}}`, `{"a\\":1,"a":true}`} {
+	for _, text := range []string{`{}`, `{"a":1}`, ` { "a" : [1,{"a":"}"}] , "b":"\"" } `,
+		`{"b":{"a":2},"a":null,"a":-1.5e3}`, `[{"a":1}]`, `"a"`, `1`, `{"\u0061":{"x":[]}}`, `{"a\\":1,"a":true}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -200,7 +210,8 @@ func FuzzCutMember(f *testing.F) {
 		if !bytes.Equal(value, want["a"]) {
 			t.Errorf("%q: got %q, want %q", raw, value, want["a"])
 		}
-		if err := json.Unmarshal(rest, &left); err != nil || len(left) != len(want) || value != nil && string(left["a"]) != "null" {
+		if err := json.Unmarshal(rest, &left); err != nil || len(left) != len(want) ||
+			value != nil && string(left["a"]) != "null" {
 			t.Errorf("%q: the rest is %q, %v", raw, rest, err)
 		}
 	})

@@ -47,11 +47,13 @@ func (c Configuration) client() (string, error) {
 	out := map[string]any{}
 	namespace, name, isService := strings.Cut(c.Service, "/")
 	switch {
-	case (c.URL == "") == (c.Service == ""), c.Service != "" && (!isService || namespace == "" || name == "" || strings.Contains(name, "/")):
+	case (c.URL == "") == (c.Service == ""),
+		c.Service != "" && (!isService || namespace == "" || name == "" || strings.Contains(name, "/")):
 		return "", errOneOf
 	case c.URL != "":
 		u, err := url.Parse(c.URL)
-		if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+		if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Path != "" && u.Path != "/" ||
+			u.RawQuery != "" || u.Fragment != "" {
 			return "", errURL
 		}
 		out["url"] = "https://" + u.Host + "/validate"

@@ -76,7 +76,8 @@ func TestAdmissionCases(t *testing.T) {
 		case json.Unmarshal(in.Review, &size) == nil && size.Bytes > 0:
 			raw = bytes.Repeat([]byte(" "), size.Bytes)
 		}
-		h := admission.NewHandler(always{in.Rules}, admission.Options{WarnInferred: in.Inferred == "warn", ProtectDeletes: in.ProtectDelete})
+		h := admission.NewHandler(always{in.Rules}, admission.Options{WarnInferred: in.Inferred == "warn",
+			ProtectDeletes: in.ProtectDelete})
 		w, got := post(t, h, raw)
 		if want.HTTP != 0 {
 			if w.Code != want.HTTP {
@@ -85,7 +86,8 @@ func TestAdmissionCases(t *testing.T) {
 			return
 		}
 		r := got.Response
-		if w.Code != http.StatusOK || r.UID != want.UID || r.Allowed != want.Allowed || r.Status.Code != want.Code || r.Status.Reason != want.Reason {
+		if w.Code != http.StatusOK || r.UID != want.UID || r.Allowed != want.Allowed || r.Status.Code != want.Code ||
+			r.Status.Reason != want.Reason {
 			t.Fatalf("got %d %s, want %+v", w.Code, w.Body, want)
 		}
 		if want.Warnings != nil && len(r.Warnings) != *want.Warnings {
@@ -95,7 +97,8 @@ func TestAdmissionCases(t *testing.T) {
 			t.Fatalf("got %s, want %+v", w.Body, want)
 		}
 		for i, cause := range r.Status.Details.Causes {
-			if w := want.Causes[i]; cause.Field != w.Field || cause.Reason != w.Reason || !strings.Contains(cause.Message, w.Contains) {
+			if w := want.Causes[i]; cause.Field != w.Field || cause.Reason != w.Reason ||
+				!strings.Contains(cause.Message, w.Contains) {
 				t.Errorf("got %+v, want %+v", cause, w)
 			}
 		}

@@ -206,7 +206,8 @@ func tooLate(w http.ResponseWriter, begin []byte, why string) string {
 		http.Error(w, why, http.StatusServiceUnavailable)
 		return late
 	}
-	r.Response = &response{UID: r.Request.UID, Status: &status{Status: "Failure", Code: http.StatusTooManyRequests, Reason: "TooManyRequests", Message: why}}
+	r.Response = &response{UID: r.Request.UID, Status: &status{Status: "Failure", Code: http.StatusTooManyRequests,
+		Reason: "TooManyRequests", Message: why}}
 	r.Request = nil
 	body, err := marshal(r)
 	if err != nil {

@@ -51,7 +51,8 @@ func (h *Handler) judge(r *request, stop func() bool) (*response, error) {
 	case r.SubResource != "", object.Metadata.DeletionTimestamp != nil:
 		return passes, nil
 	case !object.isOurs():
-		passes.Warnings = []string{"this is no " + Kind + " of " + Group + ", so it was not checked; mend the rules of the webhook"}
+		passes.Warnings = []string{"this is no " + Kind + " of " + Group +
+			", so it was not checked; mend the rules of the webhook"}
 		return passes, nil
 	case old != nil && bytes.Equal(old.Spec, object.Spec):
 		return passes, nil
@@ -88,7 +89,8 @@ type verdict struct {
 
 // refuse adds a cause.
 func (v *verdict) refuse(field, reason, message string) {
-	v.causes = append(v.causes, cause{Field: shorten(printable(field)), Reason: reason, Message: shorten(printable(message))})
+	v.causes = append(v.causes, cause{Field: shorten(printable(field)), Reason: reason,
+		Message: shorten(printable(message))})
 }
 
 // warn adds a warning.
@@ -158,7 +160,8 @@ func (v *verdict) identity(base, head *cloud.Resource) {
 	} {
 		if !strings.EqualFold(one.was, one.is) {
 			v.refuse("spec."+one.field, "FieldValueForbidden",
-				fmt.Sprintf("it is a part of the identity of the resource and was %q; make another object for another resource", shorten(one.was)))
+				fmt.Sprintf("it is a part of the identity of the resource and was %q; make another object for another resource",
+					shorten(one.was)))
 		}
 	}
 }
@@ -220,13 +223,15 @@ func (v *verdict) response(o *object) *response {
 	slices.SortStableFunc(v.causes, func(a, b cause) int {
 		return cmp.Or(strings.Compare(a.Field, b.Field), strings.Compare(a.Reason, b.Reason))
 	})
-	message := fmt.Sprintf("%s.%s %q is invalid: %s: %s", Kind, Group, shorten(printable(o.Metadata.Name)), v.causes[0].Field, v.causes[0].Message)
+	message := fmt.Sprintf("%s.%s %q is invalid: %s: %s", Kind, Group, shorten(printable(o.Metadata.Name)),
+		v.causes[0].Field, v.causes[0].Message)
 	if more := len(v.causes) - 1; more > 0 {
 		message += fmt.Sprintf(", and %d more", more)
 	}
 	v.causes = v.causes[:min(len(v.causes), maxCauses)]
-	return &response{isLate: v.isLate, Warnings: v.warnings, Status: &status{Status: "Failure", Code: http.StatusUnprocessableEntity, Reason: "Invalid", Message: message,
-		Details: &details{Name: shorten(o.Metadata.Name), Group: Group, Kind: Kind, Causes: v.causes}}}
+	return &response{isLate: v.isLate, Warnings: v.warnings,
+		Status: &status{Status: "Failure", Code: http.StatusUnprocessableEntity, Reason: "Invalid", Message: message,
+			Details: &details{Name: shorten(o.Metadata.Name), Group: Group, Kind: Kind, Causes: v.causes}}}
 }
 
 // The bounds of texts, in bytes.

@@ -21,7 +21,8 @@ const (
 )
 
 func newLanes() lanes {
-	return lanes{small: make(chan struct{}, maxSmall), reading: make(chan struct{}, maxReading), large: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	return lanes{small: make(chan struct{}, maxSmall), reading: make(chan struct{}, maxReading),
+		large: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
 // enter takes a place of a lane, and returns what gives it back. It returns false if none is free

@@ -47,11 +47,13 @@ func (c *counts) text() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var b strings.Builder
-	b.WriteString("# HELP prcheck_webhook_reviews_total Reviews by outcome; late ones are refused unchecked, invalid ones are no reviews.\n# TYPE prcheck_webhook_reviews_total counter\n")
+	b.WriteString("# HELP prcheck_webhook_reviews_total Reviews by outcome; late ones are refused unchecked, invalid " +
+		"ones are no reviews.\n# TYPE prcheck_webhook_reviews_total counter\n")
 	for _, outcome := range []string{allowed, refused, late, invalid} {
 		fmt.Fprintf(&b, "prcheck_webhook_reviews_total{outcome=%q} %d\n", outcome, c.outcomes[outcome])
 	}
-	b.WriteString("# HELP prcheck_webhook_review_seconds How long an answer took.\n# TYPE prcheck_webhook_review_seconds histogram\n")
+	b.WriteString("# HELP prcheck_webhook_review_seconds How long an answer took.\n# TYPE " +
+		"prcheck_webhook_review_seconds histogram\n")
 	for i, bound := range bounds {
 		fmt.Fprintf(&b, "prcheck_webhook_review_seconds_bucket{le=\"%v\"} %d\n", bound, c.buckets[i])
 	}
@@ -61,6 +63,7 @@ func (c *counts) text() string {
 	if c.isStale {
 		stale = 1
 	}
-	fmt.Fprintf(&b, "# HELP prcheck_webhook_stale Whether newer specifications could not be read.\n# TYPE prcheck_webhook_stale gauge\nprcheck_webhook_stale %d\n", stale)
+	fmt.Fprintf(&b, "# HELP prcheck_webhook_stale Whether newer specifications could not be read.\n# TYPE "+
+		"prcheck_webhook_stale gauge\nprcheck_webhook_stale %d\n", stale)
 	return b.String()
 }

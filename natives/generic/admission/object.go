@@ -87,14 +87,17 @@ func (o *object) resource() (*cloud.Resource, *fieldError) {
 	for _, one := range []struct {
 		field  string
 		places int
-	}{{"ignore", len(s.Ignore)}, {"exclusive", len(s.Exclusive)}, {"allowUpdate", len(s.AllowUpdate)}, {"secrets", len(s.Secrets)}} {
+	}{{"ignore", len(s.Ignore)}, {"exclusive", len(s.Exclusive)}, {"allowUpdate", len(s.AllowUpdate)},
+		{"secrets", len(s.Secrets)}} {
 		if one.places > maxPlaces {
-			return nil, &fieldError{"spec." + one.field, "FieldValueTooMany", fmt.Sprintf("it names more than %d places", maxPlaces)}
+			return nil, &fieldError{"spec." + one.field, "FieldValueTooMany",
+				fmt.Sprintf("it names more than %d places", maxPlaces)}
 		}
 	}
 	out := &cloud.Resource{
 		Type: s.Type, Name: s.Name, Parent: s.Parent, ResourceID: s.ResourceID, Adopt: cloud.Adopt(s.Adopt),
-		Delete: s.Delete, Protected: s.Protected, AllowReplace: s.AllowReplace, AllowUpdate: s.AllowUpdate, Ignore: s.Ignore, Exclusive: s.Exclusive,
+		Delete: s.Delete, Protected: s.Protected, AllowReplace: s.AllowReplace, AllowUpdate: s.AllowUpdate, Ignore: s.Ignore,
+		Exclusive: s.Exclusive,
 	}
 	if s.Policy != "manage" {
 		out.Policy = reconcile.Policy(s.Policy)

@@ -40,8 +40,9 @@ func wideBodies(n int) map[string]string {
 		"map of mistakes": `{"location": "w", "tags": {` + repeat(n, member(`"t%d": %d`)) + `}}`,
 		"list":            `{"location": "w", "tags": [` + repeat(8*n, always1) + `]}`,
 		"deep lists":      `{"location": "w", "tags": {"a": ` + repeatDeep(5*n) + `}}`,
-		"long name":       `{"location": "w", "tags": {"` + strings.Repeat("n", 8*n) + `": {` + repeat(n, member(`"t%d": %d`)) + `}}}`,
-		"long number":     `{"location": "w", "properties": {"size": 1` + strings.Repeat("0", 8*n) + `}}`,
+		"long name": `{"location": "w", "tags": {"` + strings.Repeat("n", 8*n) + `": {` +
+			repeat(n, member(`"t%d": %d`)) + `}}}`,
+		"long number": `{"location": "w", "properties": {"size": 1` + strings.Repeat("0", 8*n) + `}}`,
 	}
 }
 
@@ -103,7 +104,8 @@ func ms(took []time.Duration, percent int) float64 {
 func load(b *testing.B, names []string, reviews map[string][]byte) (small, wide *outcome) {
 	b.Helper()
 	server := httptest.NewUnstartedServer(admission.NewHandler(known(b), admission.Options{}))
-	server.EnableHTTP2, server.Config.HTTP2 = true, &http.HTTP2Config{MaxReceiveBufferPerConnection: 8 << 20, MaxReceiveBufferPerStream: 512 << 10}
+	server.EnableHTTP2, server.Config.HTTP2 = true, &http.HTTP2Config{MaxReceiveBufferPerConnection: 8 << 20,
+		MaxReceiveBufferPerStream: 512 << 10}
 	server.StartTLS()
 	defer server.Close()
 	send := func(to *outcome, raw []byte) {

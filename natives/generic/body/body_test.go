@@ -89,7 +89,8 @@ func TestEqual(t *testing.T) {
 
 func TestCanonicalNumbers(t *testing.T) {
 	for text, want := range map[string]string{
-		"10": "10", "1e1": "10", "-1.50": "-1.5", "0.001": "0.001", "12.5e-3": "0.0125", "-0.0": "0", "1e30": "1" + strings.Repeat("0", 30),
+		"10": "10", "1e1": "10", "-1.50": "-1.5", "0.001": "0.001", "12.5e-3": "0.0125", "-0.0": "0",
+		"1e30": "1" + strings.Repeat("0", 30),
 		"1e31": "1e31", "1e-31": "1e-31", "100e400": "1e402", "9007199254740993": "9007199254740993",
 	} {
 		if got := body.Canonical(json.Number(text)); got != want {
@@ -101,7 +102,8 @@ func TestCanonicalNumbers(t *testing.T) {
 // The cost of a number is that of its text.
 func TestLargeNumbersAreCheap(t *testing.T) {
 	begin := time.Now()
-	for _, text := range []string{"1e" + strings.Repeat("9", 100_000), strings.Repeat("9", 100_000), "0." + strings.Repeat("0", 100_000) + "1e-99999999"} {
+	for _, text := range []string{"1e" + strings.Repeat("9", 100_000), strings.Repeat("9", 100_000),
+		"0." + strings.Repeat("0", 100_000) + "1e-99999999"} {
 		body.Equal(json.Number(text), json.Number("1"), body.Plain)
 		body.Equal(text+"Gi", "1", body.Quantity)
 		body.Equal("P"+text+"D", "P1D", body.Duration)
@@ -207,7 +209,8 @@ func TestGetAndSet(t *testing.T) {
 
 func TestHMAC(t *testing.T) {
 	one := body.HMAC([]byte("k"), json.Number("1"))
-	if one != body.HMAC([]byte("k"), json.Number("1.0")) || one == body.HMAC([]byte("l"), json.Number("1")) || one == body.HMAC([]byte("k"), "1") {
+	if one != body.HMAC([]byte("k"), json.Number("1.0")) || one == body.HMAC([]byte("l"), json.Number("1")) ||
+		one == body.HMAC([]byte("k"), "1") {
 		t.Error("the keyed hash is not that of the value and the key")
 	}
 }

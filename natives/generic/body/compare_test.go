@@ -39,7 +39,8 @@ func TestCompareNumbers(t *testing.T) {
 	if _, ok := body.CompareNumbers("1", "x"); ok {
 		t.Error("x is no number")
 	}
-	if body.IsNoMultiple("1e999999999999", "7e-3") != true || body.IsNoMultiple("7e999999999999", "7e-3") || body.IsNoMultiple("1", "0") {
+	if body.IsNoMultiple("1e999999999999", "7e-3") != true || body.IsNoMultiple("7e999999999999", "7e-3") ||
+		body.IsNoMultiple("1", "0") {
 		t.Error("large exponents: a wrong multiple")
 	}
 	if got, ok := body.CompareNumbers("1e999999999999", "9e999999999998"); !ok || got != 1 {

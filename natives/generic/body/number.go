@@ -126,7 +126,8 @@ const maxDivided = 1000
 func IsNoMultiple(number, step string) bool {
 	x, isNumber := parseDecimal(number)
 	y, isStep := parseDecimal(step)
-	if !isNumber || !isStep || x.digits == "" || y.digits == "" || len(x.digits) > maxDivided || len(y.digits) > maxDivided {
+	if !isNumber || !isStep || x.digits == "" || y.digits == "" || len(x.digits) > maxDivided ||
+		len(y.digits) > maxDivided {
 		return false
 	}
 	// x.digits does not end with a zero, so it has no factor of ten.

@@ -47,9 +47,11 @@ func large(t testing.TB, changed int) *cloudtest.World {
 		if i < changed {
 			location = "eastus"
 		}
-		properties := object{"sku": object{"name": "Basic", "family": "C", "capacity": 1}, "enableNonSslPort": i%2 == 0, "redisConfiguration": object{"a": "1"}}
-		w.Add(fmt.Sprintf("/r/%d.yml", i), object{"type": "Microsoft.Cache/Redis@2018-03-01", "name": fmt.Sprintf("r%d", i), "parent": cloudtest.Group,
-			"body": object{"location": location, "tags": object{"n": fmt.Sprint(i)}, "properties": properties}})
+		properties := object{"sku": object{"name": "Basic", "family": "C", "capacity": 1}, "enableNonSslPort": i%2 == 0,
+			"redisConfiguration": object{"a": "1"}}
+		w.Add(fmt.Sprintf("/r/%d.yml", i), object{"type": "Microsoft.Cache/Redis@2018-03-01", "name": fmt.Sprintf("r%d", i),
+			"parent": cloudtest.Group,
+			"body":   object{"location": location, "tags": object{"n": fmt.Sprint(i)}, "properties": properties}})
 	}
 	return w
 }

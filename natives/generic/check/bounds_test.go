@@ -20,9 +20,11 @@ import (
 
 // boundsTable has a property of each class that a change may break.
 var boundsTable = rules.Table{
-	{At: "/kept", Rule: rules.Rule{CreateOnly: rules.Declared}}, {At: "/probably", Rule: rules.Rule{CreateOnly: rules.Inferred}},
+	{At: "/kept", Rule: rules.Rule{CreateOnly: rules.Declared}},
+	{At: "/probably", Rule: rules.Rule{CreateOnly: rules.Inferred}},
 	{At: "/filled/*", Rule: rules.Rule{ReadOnly: true}}, {At: "/secret/*", Rule: rules.Rule{Secret: true}},
-	{At: "/items", Rule: rules.Rule{List: "map", Keys: []string{"name"}}}, {At: "/items/*/filled", Rule: rules.Rule{ReadOnly: true}},
+	{At: "/items", Rule: rules.Rule{List: "map", Keys: []string{"name"}}},
+	{At: "/items/*/filled", Rule: rules.Rule{ReadOnly: true}},
 }
 
 // randomBody returns a body with up to 600 members, which are wrong or not.
@@ -98,12 +100,15 @@ func isRefused(t *validate.Type, base, head any, believesInferred bool) bool {
 		return true
 	})
 	violations := func(desired any) []threeway.Finding {
-		return threeway.Make(threeway.Input{Applied: base, Desired: desired, Live: base, WasApplied: true, IsThere: true, Rules: t.Rules, Key: []byte("k")}).Violations
+		return threeway.Make(threeway.Input{Applied: base, Desired: desired, Live: base, WasApplied: true, IsThere: true,
+			Rules: t.Rules, Key: []byte("k")}).Violations
 	}
 	before := violations(base)
 	for _, v := range violations(head) {
 		isCreateOnly := v.Code == threeway.CreateOnly || v.Code == threeway.CreateOnlyInferred
-		isOld := !isCreateOnly && slices.ContainsFunc(before, func(b threeway.Finding) bool { return b.Code == v.Code && b.Path == v.Path })
+		isOld := !isCreateOnly && slices.ContainsFunc(before, func(b threeway.Finding) bool {
+			return b.Code == v.Code && b.Path == v.Path
+		})
 		isTold := !isCreateOnly && slices.ContainsFunc(told, func(f validate.Finding) bool {
 			return string(f.Code) == v.Code && (f.Pointer == v.Path || strings.HasPrefix(f.Pointer, v.Path+"/"))
 		})
@@ -151,12 +156,15 @@ func TestSureMistakeIsKept(t *testing.T) {
 		}
 		return out
 	}
-	table := rules.Table{{At: "/a", Rule: rules.Rule{CreateOnly: rules.Inferred}}, {At: "/z", Rule: rules.Rule{CreateOnly: rules.Declared}}}
+	table := rules.Table{{At: "/a", Rule: rules.Rule{CreateOnly: rules.Inferred}},
+		{At: "/z", Rule: rules.Rule{CreateOnly: rules.Declared}}}
 	side := func(value string) *cloud.Resource {
 		return &cloud.Resource{Policy: reconcile.Manage, Body: map[string]any{"a": group(value), "z": value}}
 	}
 	found := check.Pair{Base: side("1"), Head: side("2"), Types: []*validate.Type{{Rules: table}}}.Check().Findings
-	if !slices.ContainsFunc(found, func(f check.Finding) bool { return f.Code == check.CodeCreateOnly && f.Path == "/z" && f.Fails() }) || len(found) != 200 {
+	if !slices.ContainsFunc(found, func(f check.Finding) bool {
+		return f.Code == check.CodeCreateOnly && f.Path == "/z" && f.Fails()
+	}) || len(found) != 200 {
 		t.Errorf("got %d findings, the last of them %+v", len(found), found[len(found)-1])
 	}
 }
@@ -164,7 +172,8 @@ func TestSureMistakeIsKept(t *testing.T) {
 // Once there is no time the pair fails, whatever it is.
 func TestPairWithoutTime(t *testing.T) {
 	body := map[string]any{"tags": map[string]any{"a": "1"}}
-	p := check.Pair{Base: &cloud.Resource{Policy: reconcile.Manage, Body: body}, Head: &cloud.Resource{Policy: reconcile.Manage, Body: body},
+	p := check.Pair{Base: &cloud.Resource{Policy: reconcile.Manage, Body: body},
+		Head:  &cloud.Resource{Policy: reconcile.Manage, Body: body},
 		Types: []*validate.Type{{Rules: rules.None}}, Stop: func() bool { return true }}
 	if got := p.Check().Findings; len(got) != 1 || got[0].Code != validate.CodeTime || !got[0].Fails() {
 		t.Errorf("got %+v", got)

@@ -50,7 +50,8 @@ func Run(base, head *cloud.Model) *Report {
 
 func newChecker(base, head *cloud.Model) *checker {
 	return &checker{types: map[*resources.Type]*validate.Type{}, apis: map[string]*cloud.API{},
-		report: &Report{Resources: len(head.Resources)}, base: base.ByKey(), baseFiles: byFile(base), children: childrenOf(head)}
+		report: &Report{Resources: len(head.Resources)}, base: base.ByKey(), baseFiles: byFile(base),
+		children: childrenOf(head)}
 }
 
 func (c *checker) run(base, head *cloud.Model) *Report {
@@ -134,7 +135,8 @@ func (c *checker) entry(r *cloud.Resource, heads map[reconcile.Key]*cloud.Resour
 	types, err := c.typesOf(before, r)
 	if err != nil {
 		types = nil
-		c.report.Findings = append(c.report.Findings, find(r, plan.FindingCode(openapi.CodeOf(err)), plan.SeverityError, "/type", "the specification cannot be read: %s", openapi.MessageOf(err)))
+		c.report.Findings = append(c.report.Findings, find(r, plan.FindingCode(openapi.CodeOf(err)), plan.SeverityError,
+			"/type", "the specification cannot be read: %s", openapi.MessageOf(err)))
 	}
 	c.undescribed(r, types)
 	c.add(Pair{Base: before, Head: r, Types: types, Children: c.children[r.Key]})
@@ -145,7 +147,8 @@ func (c *checker) repeated(r, other *cloud.Resource) {
 	if r.Key == "" || other == nil || !r.Mistake.IsZero() {
 		return
 	}
-	c.report.Findings = append(c.report.Findings, find(r, reconcile.CodeDuplicate, plan.SeverityError, "", "%s is the same resource; remove one of both", other.File))
+	c.report.Findings = append(c.report.Findings, find(r, reconcile.CodeDuplicate, plan.SeverityError, "",
+		"%s is the same resource; remove one of both", other.File))
 }
 
 // governed tells of an entry with another policy than before.
@@ -171,10 +174,12 @@ func policyName(p reconcile.Policy) string { return cmp.Or(string(p), "manage") 
 // moved tells of an entry that another API has at another endpoint. A change of the endpoint of one
 // API is told once.
 func (c *checker) moved(before, r *cloud.Resource) {
-	if before == nil || before.API == nil || r.API == nil || before.API.Name == r.API.Name || strings.EqualFold(before.API.Endpoint, r.API.Endpoint) {
+	if before == nil || before.API == nil || r.API == nil || before.API.Name == r.API.Name ||
+		strings.EqualFold(before.API.Endpoint, r.API.Endpoint) {
 		return
 	}
-	f := find(r, validate.CodeIdentity, plan.SeverityWarning, "/api", "it is looked for at another endpoint; what is at the old one stays, and nobody names it")
+	f := find(r, validate.CodeIdentity, plan.SeverityWarning, "/api",
+		"it is looked for at another endpoint; what is at the old one stays, and nobody names it")
 	f.From, f.To, f.hasChange = before.API.Endpoint, r.API.Endpoint, true
 	c.report.Findings = append(c.report.Findings, f)
 }
@@ -182,7 +187,8 @@ func (c *checker) moved(before, r *cloud.Resource) {
 // isSame reports whether two entries want the same of one resource, wherever their files are.
 func isSame(a, b *cloud.Resource) bool {
 	return a.Policy == b.Policy && a.Adopt == b.Adopt && a.Delete == b.Delete && a.Protected == b.Protected &&
-		a.AllowReplace == b.AllowReplace && strings.EqualFold(a.TypeID(), b.TypeID()) && slices.Equal(a.AllowUpdate, b.AllowUpdate) &&
+		a.AllowReplace == b.AllowReplace && strings.EqualFold(a.TypeID(), b.TypeID()) &&
+		slices.Equal(a.AllowUpdate, b.AllowUpdate) &&
 		slices.Equal(a.Ignore, b.Ignore) && slices.Equal(a.Exclusive, b.Exclusive) && slices.Equal(a.Secrets, b.Secrets) &&
 		reflect.DeepEqual(a.Body, b.Body)
 }
@@ -200,7 +206,9 @@ func Replaces(base, head *cloud.Resource) bool {
 		return true
 	}
 	p := Pair{Base: base, Head: head, Types: types}
-	return slices.ContainsFunc(types, func(t *validate.Type) bool { return p.plan(t, head.Body).Action == threeway.Replace })
+	return slices.ContainsFunc(types, func(t *validate.Type) bool {
+		return p.plan(t, head.Body).Action == threeway.Replace
+	})
 }
 
 // typesOf returns what is known of the type of an entry, the rules that base has first.
@@ -277,8 +285,10 @@ func (c *checker) api(before, a *cloud.API) {
 	}
 	add := func(f Finding) { c.report.Findings = append(c.report.Findings, f) }
 	if before.Specs().ID != a.Specs().ID {
-		add(Finding{Code: CodeRules, Severity: plan.SeverityNote, File: a.File, Pointer: "/specifications", Path: "/specifications",
-			Message: "the change edits the specifications or the overrides; it is checked by those of base, and they count after the merge"})
+		add(Finding{Code: CodeRules, Severity: plan.SeverityNote, File: a.File, Pointer: "/specifications",
+			Path: "/specifications",
+			Message: "the change edits the specifications or the overrides; it is checked by those of base, and they count " +
+				"after the merge"})
 	}
 	if !slices.Equal(before.ReadActions, a.ReadActions) {
 		add(Finding{Code: CodeRules, Severity: plan.SeverityNote, File: a.File, Pointer: "/readActions", Path: "/readActions",
@@ -287,9 +297,11 @@ func (c *checker) api(before, a *cloud.API) {
 	const unasked = "a dry run of this change asks for none of them, and checks them by the data alone"
 	switch was, is := before.Ref(), a.Ref(); {
 	case !strings.EqualFold(was.URL, is.URL):
-		add(Finding{Code: validate.CodeIdentity, Severity: plan.SeverityWarning, File: a.File, Pointer: "/endpoint", Path: "/endpoint",
+		add(Finding{Code: validate.CodeIdentity, Severity: plan.SeverityWarning, File: a.File, Pointer: "/endpoint",
+			Path: "/endpoint",
 			From: was.URL, To: is.URL, hasChange: true,
-			Message: fmt.Sprintf("all resources of %q are looked for there; those at the old endpoint stay, and nobody names them; %s", a.Name, unasked)})
+			Message: fmt.Sprintf("all resources of %q are looked for there; those at the old endpoint stay, and nobody names "+
+				"them; %s", a.Name, unasked)})
 	case was.URL != is.URL, was.Token != is.Token, was.Insecure != is.Insecure, before.Family != a.Family:
 		add(Finding{Code: CodeTarget, Severity: plan.SeverityWarning, File: a.File,
 			Message: fmt.Sprintf("the change alters how the resources of %q are reached: %s", a.Name, unasked)})

@@ -27,7 +27,8 @@ func world() *cloudtest.World {
 	w := cloudtest.New("https://arm.example")
 	w.Add("/r/store.yml", object{"type": cloudtest.Store, "name": "a", "parent": cloudtest.Group,
 		"body": object{"location": "westus", "properties": object{"size": 1}}})
-	w.Add("/r/rule.yml", object{"type": cloudtest.Rule, "name": "r", "parent": "/r/store.yml", "body": object{"properties": object{"start": "1", "end": "2"}}})
+	w.Add("/r/rule.yml", object{"type": cloudtest.Rule, "name": "r", "parent": "/r/store.yml",
+		"body": object{"properties": object{"start": "1", "end": "2"}}})
 	return w
 }
 
@@ -105,7 +106,8 @@ func TestChanges(t *testing.T) {
 		}, []string{"note RULES_CHANGED /cloud/api.yml#/specifications", "error CREATE_ONLY /r/store.yml#/body/location"}},
 		{"a specification of the same change does not count", func(w *cloudtest.World) {
 			move(w)
-			w.Resources[cloudtest.Spec] = strings.Replace(cloudtest.Specification, `"x-ms-mutability": ["create", "read"]`, `"x-ms-mutability": ["create", "read", "update"]`, 1)
+			w.Resources[cloudtest.Spec] = strings.Replace(cloudtest.Specification, `"x-ms-mutability": ["create", "read"]`,
+				`"x-ms-mutability": ["create", "read", "update"]`, 1)
 		}, []string{"note RULES_CHANGED /cloud/api.yml#/specifications", "error CREATE_ONLY /r/store.yml#/body/location"}},
 		{"a specification that loses a type", func(w *cloudtest.World) {
 			w.Resources[cloudtest.Spec] = strings.ReplaceAll(cloudtest.Specification, "/rules/", "/rulers/")
@@ -113,15 +115,21 @@ func TestChanges(t *testing.T) {
 		{"a misspelt type", func(w *cloudtest.World) { w.Data["/r/rule.yml"]["type"] = "Acme.Cache/stores/rule" },
 			[]string{"error TYPE_UNKNOWN /r/rule.yml#/type"}},
 		{"a new entry with mistakes", func(w *cloudtest.World) {
-			w.Add("/r/new.yml", object{"type": cloudtest.Store, "name": "b", "parent": cloudtest.Group, "body": object{"id": "/x", "properties": object{"sise": 1, "password": "p"}}})
+			w.Add("/r/new.yml", object{"type": cloudtest.Store, "name": "b", "parent": cloudtest.Group,
+				"body": object{"id": "/x", "properties": object{"sise": 1, "password": "p"}}})
 		}, []string{"error RO_SET /r/new.yml#/body/id", "error VAL_REQUIRED /r/new.yml#/body/location",
 			"error SECRET_INLINE /r/new.yml#/body/properties/password", "error VAL_UNKNOWN /r/new.yml#/body/properties/sise"}},
-		{"a parent that goes, and what stands in it stays", func(w *cloudtest.World) { w.Data["/r/store.yml"]["delete"] = true },
+		{"a parent that goes, and what stands in it stays", func(w *cloudtest.World) {
+			w.Data["/r/store.yml"]["delete"] = true
+		},
 			[]string{"error DELETE_WITH_CHILD /r/store.yml#/delete"}},
 		{"a secret of a property that the type lacks", func(w *cloudtest.World) {
-			w.Data["/r/store.yml"]["secrets"] = []any{object{"at": "/properties/pasword", "secret": object{"path": "a", "field": "b"}}}
+			w.Data["/r/store.yml"]["secrets"] = []any{object{"at": "/properties/pasword",
+				"secret": object{"path": "a", "field": "b"}}}
 		}, []string{"error SECRET_PLACE /r/store.yml#/secrets/0/at"}},
-		{"renamed", func(w *cloudtest.World) { w.Data["/r/rule.yml"]["name"] = "s" }, []string{"warning ORPHAN /r/rule.yml#"}},
+		{"renamed", func(w *cloudtest.World) {
+			w.Data["/r/rule.yml"]["name"] = "s"
+		}, []string{"warning ORPHAN /r/rule.yml#"}},
 		{"another endpoint", func(w *cloudtest.World) { w.Data[cloudtest.API]["endpoint"] = "https://other.example" },
 			[]string{"warning IMMUTABLE_ID /cloud/api.yml#/endpoint"}},
 		{"an entry moves to another endpoint", func(w *cloudtest.World) {
@@ -146,10 +154,13 @@ func TestChanges(t *testing.T) {
 func TestTypeWithoutProperties(t *testing.T) {
 	base, head := world(), world()
 	for _, w := range []*cloudtest.World{base, head} {
-		w.Resources[cloudtest.Spec] = strings.ReplaceAll(cloudtest.Specification, `{"$ref": "common.json#/definitions/Rule"}`, `{"type": "object"}`)
+		w.Resources[cloudtest.Spec] = strings.ReplaceAll(cloudtest.Specification, `{"$ref": "common.json#/definitions/Rule"}`,
+			`{"type": "object"}`)
 	}
-	head.Add("/r/new.yml", object{"type": cloudtest.Rule, "name": "b", "parent": "/r/store.yml", "body": object{"properties": object{"start": "1"}}})
-	if got, want := told(between(t, base, head)), []string{"warning SPEC_LOAD /r/new.yml#/type"}; !slices.Equal(got, want) {
+	head.Add("/r/new.yml", object{"type": cloudtest.Rule, "name": "b", "parent": "/r/store.yml",
+		"body": object{"properties": object{"start": "1"}}})
+	if got, want := told(between(t, base, head)), []string{"warning SPEC_LOAD /r/new.yml#/type"}; !slices.Equal(got,
+		want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -163,9 +174,11 @@ func TestOldMistakes(t *testing.T) {
 	for name, v := range base.Data["/r/store.yml"] {
 		head.Data["/r/store.yml"][name] = v
 	}
-	head.Data["/r/store.yml"]["body"] = object{"location": "West US", "tags": object{"a": "1"}, "properties": object{"sise": 2, "size": "x", "peer": true}}
+	head.Data["/r/store.yml"]["body"] = object{"location": "West US", "tags": object{"a": "1"},
+		"properties": object{"sise": 2, "size": "x", "peer": true}}
 	r := between(t, base, head)
-	want := []string{"error VAL_TYPE /r/store.yml#/body/properties/peer", "error old VAL_UNKNOWN /r/store.yml#/body/properties/sise", "error old VAL_TYPE /r/store.yml#/body/properties/size"}
+	want := []string{"error VAL_TYPE /r/store.yml#/body/properties/peer",
+		"error old VAL_UNKNOWN /r/store.yml#/body/properties/sise", "error old VAL_TYPE /r/store.yml#/body/properties/size"}
 	if got := told(r); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -180,7 +193,8 @@ func TestProtected(t *testing.T) {
 	head.Data["/r/rule.yml"]["delete"] = true
 	head.Data["/r/store.yml"]["allowReplace"] = true
 	bodyOf(head, "/r/store.yml")["location"] = "eastus"
-	want := []string{"error PROTECTED /r/rule.yml#/delete", "error PROTECTED /r/store.yml#/allowReplace", "warning REPLACE /r/store.yml#/body/location"}
+	want := []string{"error PROTECTED /r/rule.yml#/delete", "error PROTECTED /r/store.yml#/allowReplace",
+		"warning REPLACE /r/store.yml#/body/location"}
 	if got := told(between(t, base, head)); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -242,10 +256,13 @@ func TestItemsHaveTheirPlace(t *testing.T) {
 		{At: "/disks", Rule: rules.Rule{List: "map", Keys: []string{"lun"}}},
 		{At: "/disks/*/type", Rule: rules.Rule{CreateOnly: rules.Declared}},
 	}}
-	base := &cloud.Resource{File: "/a.yml", Body: parse(t, `{"disks": [{"lun": 0, "type": "x"}, {"lun": 1, "type": "x"}]}`)}
-	head := &cloud.Resource{File: "/a.yml", Body: parse(t, `{"disks": [{"lun": 1, "type": "x"}, {"lun": 0, "type": "y"}]}`)}
+	base := &cloud.Resource{File: "/a.yml",
+		Body: parse(t, `{"disks": [{"lun": 0, "type": "x"}, {"lun": 1, "type": "x"}]}`)}
+	head := &cloud.Resource{File: "/a.yml",
+		Body: parse(t, `{"disks": [{"lun": 1, "type": "x"}, {"lun": 0, "type": "y"}]}`)}
 	got := check.Pair{Base: base, Head: head, Types: []*validate.Type{typ}}.Check().Findings
-	if len(got) != 1 || got[0].Path != "/disks/lun=0/type" || got[0].Pointer != "/body/disks/1/type" || got[0].Name() != "disks[lun=0].type" {
+	if len(got) != 1 || got[0].Path != "/disks/lun=0/type" || got[0].Pointer != "/body/disks/1/type" ||
+		got[0].Name() != "disks[lun=0].type" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -263,14 +280,18 @@ func TestDuplicateStandsAtTheSecondItem(t *testing.T) {
 // A rule at an optional property of a custom resource counts only while the property is there
 // before and after the change.
 func TestTransitionRuleOfOptionalProperty(t *testing.T) {
-	typ := &validate.Type{Rules: rules.Table{{At: "/spec/tier", Rule: rules.Rule{CreateOnly: rules.Declared, FreeToSet: true, FreeToUnset: true}}}}
-	without, with, other := `{"spec": {"size": 1}}`, `{"spec": {"size": 1, "tier": "a"}}`, `{"spec": {"size": 1, "tier": "b"}}`
+	typ := &validate.Type{Rules: rules.Table{{At: "/spec/tier",
+		Rule: rules.Rule{CreateOnly: rules.Declared, FreeToSet: true, FreeToUnset: true}}}}
+	without, with, other := `{"spec": {"size": 1}}`, `{"spec": {"size": 1, "tier": "a"}}`,
+		`{"spec": {"size": 1, "tier": "b"}}`
 	for _, c := range []struct {
 		base, head  string
 		want, notes int
 	}{{without, with, 0, 1}, {with, without, 0, 0}, {with, other, 1, 0}, {without, without, 0, 0}} {
-		pair := check.Pair{Base: &cloud.Resource{Body: parse(t, c.base)}, Head: &cloud.Resource{Body: parse(t, c.head)}, Types: []*validate.Type{typ}}
-		if got := pair.Check(); len(got.Findings) != c.want || len(got.Kept) != c.notes || c.notes > 0 && (got.Kept[0].Code != check.CodeFirstSet || got.Kept[0].Pointer != "/body/spec/tier") {
+		pair := check.Pair{Base: &cloud.Resource{Body: parse(t, c.base)}, Head: &cloud.Resource{Body: parse(t, c.head)},
+			Types: []*validate.Type{typ}}
+		if got := pair.Check(); len(got.Findings) != c.want || len(got.Kept) != c.notes ||
+			c.notes > 0 && (got.Kept[0].Code != check.CodeFirstSet || got.Kept[0].Pointer != "/body/spec/tier") {
 			t.Errorf("%s to %s: got %+v", c.base, c.head, got)
 		}
 	}
@@ -278,8 +299,9 @@ func TestTransitionRuleOfOptionalProperty(t *testing.T) {
 
 // The name and the namespace in the body of an object of Kubernetes are those of its entry.
 func TestIdentityInBody(t *testing.T) {
-	r := &cloud.Resource{File: "/a.yml", Of: &resources.Type{Family: resources.Kubernetes}, Address: family.Address{Name: "n", ID: "/api/v1/namespaces/x/configmaps/n"},
-		Body: parse(t, `{"metadata": {"name": "m", "namespace": "x", "labels": {"a": "1"}}}`)}
+	r := &cloud.Resource{File: "/a.yml", Of: &resources.Type{Family: resources.Kubernetes},
+		Address: family.Address{Name: "n", ID: "/api/v1/namespaces/x/configmaps/n"},
+		Body:    parse(t, `{"metadata": {"name": "m", "namespace": "x", "labels": {"a": "1"}}}`)}
 	got := check.Pair{Head: r, Types: []*validate.Type{{Rules: rules.None}}}.Check().Findings
 	if len(got) != 1 || got[0].Code != "IMMUTABLE_ID" || got[0].Pointer != "/body/metadata/name" {
 		t.Errorf("got %+v", got)
@@ -289,11 +311,15 @@ func TestIdentityInBody(t *testing.T) {
 // allowUpdate lifts what is inferred, and nothing that is declared. The message names the ground.
 func TestAllowUpdate(t *testing.T) {
 	typ := &validate.Type{Rules: rules.Table{
-		{At: "/a", Rule: rules.Rule{CreateOnly: rules.Inferred, Ground: "PATCH does not take it"}}, {At: "/b", Rule: rules.Rule{CreateOnly: rules.Declared}},
+		{At: "/a", Rule: rules.Rule{CreateOnly: rules.Inferred, Ground: "PATCH does not take it"}},
+		{At: "/b", Rule: rules.Rule{CreateOnly: rules.Declared}},
 	}}
-	pair := check.Pair{Base: &cloud.Resource{Body: parse(t, `{"a": 1, "b": 1}`)}, Head: &cloud.Resource{Body: parse(t, `{"a": 2, "b": 2}`)}, Types: []*validate.Type{typ}}
+	pair := check.Pair{Base: &cloud.Resource{Body: parse(t, `{"a": 1, "b": 1}`)},
+		Head: &cloud.Resource{Body: parse(t, `{"a": 2, "b": 2}`)}, Types: []*validate.Type{typ}}
 	got := pair.Check().Findings
-	if len(got) != 2 || !strings.Contains(got[0].Message, "probably") || !strings.Contains(got[0].Message, "PATCH does not take it") || !strings.Contains(got[0].Message, "allowUpdate: [/a]") {
+	if len(got) != 2 || !strings.Contains(got[0].Message, "probably") ||
+		!strings.Contains(got[0].Message, "PATCH does not take it") ||
+		!strings.Contains(got[0].Message, "allowUpdate: [/a]") {
 		t.Errorf("got %+v", got)
 	}
 	pair.Head.AllowUpdate = []string{"/a", "/b"}

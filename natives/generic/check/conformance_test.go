@@ -28,7 +28,8 @@ func (e entry) resource(t *testing.T) *cloud.Resource {
 	t.Helper()
 	out := &cloud.Resource{
 		File: e.File, Name: e.Name, Type: e.Type, Parent: e.Parent, ResourceID: e.ResourceID, Adopt: cloud.Adopt(e.Adopt),
-		Delete: e.Delete, Protected: e.Protected, AllowReplace: e.AllowReplace, AllowUpdate: e.AllowUpdate, Ignore: e.Ignore, Exclusive: e.Exclusive,
+		Delete: e.Delete, Protected: e.Protected, AllowReplace: e.AllowReplace, AllowUpdate: e.AllowUpdate, Ignore: e.Ignore,
+		Exclusive: e.Exclusive,
 	}
 	for _, s := range e.Secrets {
 		out.Secrets = append(out.Secrets, cloud.Secret{At: s.At})
@@ -63,7 +64,8 @@ func stand(m *cloud.Model) {
 }
 
 // severities are the words of the cases for severities.
-var severities = map[plan.Severity]string{plan.SeverityError: "error", plan.SeverityWarning: "warning", plan.SeverityNote: "info"}
+var severities = map[plan.Severity]string{plan.SeverityError: "error", plan.SeverityWarning: "warning",
+	plan.SeverityNote: "info"}
 
 func TestOfflineCheckCases(t *testing.T) {
 	type checkCase struct {
@@ -96,7 +98,8 @@ func TestOfflineCheckCases(t *testing.T) {
 		}
 		for i, want := range c.Expected.Findings {
 			f := got[i]
-			if string(f.Code) != want.Code || severities[f.Severity] != want.Severity || f.Path != want.Path || f.Old != want.Old {
+			if string(f.Code) != want.Code || severities[f.Severity] != want.Severity || f.Path != want.Path ||
+				f.Old != want.Old {
 				t.Errorf("got %+v, want %+v", f, want)
 			}
 			for _, v := range []struct {

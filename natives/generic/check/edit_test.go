@@ -12,14 +12,17 @@ import (
 )
 
 // needed are pointers that the service wants in each body.
-var needed = []string{"/location", "/sku", "/kind", "/properties", "/properties/sku", "/properties/tenantId", "/properties/addressSpace"}
+var needed = []string{"/location", "/sku", "/kind", "/properties", "/properties/sku", "/properties/tenantId",
+	"/properties/addressSpace"}
 
 func isNeeded(pointer string) bool {
 	last := pointer[strings.LastIndexByte(pointer, '/')+1:]
 	if slices.Contains([]string{"name", "objectId", "value", "service"}, last) {
 		return true // keys of items
 	}
-	return slices.ContainsFunc(needed, func(n string) bool { return pointer == n || strings.HasPrefix(pointer, n+"/") && n != "/properties" })
+	return slices.ContainsFunc(needed, func(n string) bool {
+		return pointer == n || strings.HasPrefix(pointer, n+"/") && n != "/properties"
+	})
 }
 
 // A spot is a value inside of a body.
@@ -128,7 +131,8 @@ func respell(r *rand.Rand, k *kind, head map[string]any) string {
 		}[strings.ToLower(strings.ReplaceAll(head["location"].(string), " ", ""))][r.IntN(3)]
 		return "respell the location"
 	case 1:
-		for _, at := range []string{"/properties/subnets", "/properties/dnsServers", "/properties/accessPolicies", "/properties/networkAcls/ipRules", "/properties/accessPolicies/0/permissions"} {
+		for _, at := range []string{"/properties/subnets", "/properties/dnsServers", "/properties/accessPolicies",
+			"/properties/networkAcls/ipRules", "/properties/accessPolicies/0/permissions"} {
 			if v, _ := body.Get(head, at); v != nil {
 				if list, ok := v.([]any); ok {
 					slices.Reverse(list)

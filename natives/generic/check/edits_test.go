@@ -58,18 +58,24 @@ func kinds(t testing.TB) []*kind {
 	}
 	index := resources.NewIndex(documents)
 	all := []*kind{
-		{name: "Example.Cache/caches", body: `{"location": "West US", "tags": {"a": "1", "b": "2"}, "properties": {"sku": {"name": "Standard", "capacity": 1},
+		{name: "Example.Cache/caches",
+			body: `{"location": "West US", "tags": {"a": "1", "b": "2"}, "properties": {"sku": {"name": "Standard", "capacity": 1},
 			"subnetId": "` + subnet + `", "staticIP": "10.0.0.4", "minimumTlsVersion": "1.2", "enableNonSslPort": false, "configuration": {"x": "1", "y": "2"}}}`,
-			harmless: []string{"/properties/minimumTlsVersion", "/properties/enableNonSslPort", "/properties/staticIP", "/properties/subnetId"}},
-		{name: "Example.Network/networks", body: `{"location": "westus", "tags": {"a": "1"}, "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/8", "11.0.0.0/8"]},
+			harmless: []string{"/properties/minimumTlsVersion", "/properties/enableNonSslPort", "/properties/staticIP",
+				"/properties/subnetId"}},
+		{name: "Example.Network/networks",
+			body: `{"location": "westus", "tags": {"a": "1"}, "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/8", "11.0.0.0/8"]},
 			"dnsServers": ["1.1.1.1", "8.8.8.8"], "subnets": [{"name": "a", "properties": {"addressPrefix": "10.0.1.0/24"}}, {"name": "b", "properties": {"addressPrefix": "10.0.2.0/24"}}]}}`},
-		{name: "Example.Vault/vaults", body: `{"location": "East US", "properties": {"tenantId": "00000000-aaaa", "sku": {"name": "standard"}, "enableSoftDelete": true,
+		{name: "Example.Vault/vaults",
+			body: `{"location": "East US", "properties": {"tenantId": "00000000-aaaa", "sku": {"name": "standard"}, "enableSoftDelete": true,
 			"softDeleteRetentionInDays": 90, "accessPolicies": [{"objectId": "o1", "permissions": ["get", "list"]}, {"objectId": "o2", "permissions": ["get"]}]}}`,
 			harmless: []string{"/properties/enableSoftDelete", "/properties/softDeleteRetentionInDays"}},
-		{name: "Example.Compute/scaleSets", body: `{"location": "westus", "sku": {"name": "S", "capacity": 2}, "zones": ["1", "2"],
+		{name: "Example.Compute/scaleSets",
+			body: `{"location": "westus", "sku": {"name": "S", "capacity": 2}, "zones": ["1", "2"],
 			"properties": {"computerNamePrefix": "vm", "image": {"publisher": "p", "version": "1"}, "overprovision": true}}`,
 			harmless: []string{"/zones", "/properties/computerNamePrefix"}},
-		{name: "Example.Storage/accounts", body: `{"location": "westus", "sku": {"name": "LRS"}, "kind": "Storage", "properties": {"supportsHttpsTrafficOnly": true, "accessTier": "Hot",
+		{name: "Example.Storage/accounts",
+			body: `{"location": "westus", "sku": {"name": "LRS"}, "kind": "Storage", "properties": {"supportsHttpsTrafficOnly": true, "accessTier": "Hot",
 			"retention": "PT2H", "networkAcls": {"defaultAction": "Allow", "ipRules": [{"value": "1.2.3.4", "action": "Allow"}, {"value": "1.2.3.5", "action": "Allow"}]}}}`,
 			harmless: []string{"/properties/supportsHttpsTrafficOnly", "/properties/networkAcls/defaultAction"}},
 	}
@@ -120,8 +126,11 @@ func TestEditsAgainstService(t *testing.T) {
 		}
 		code, target := send(t, server, id, k.version, head)
 		server.Remove(id)
-		got := check.Pair{Base: &resource.Resource{Name: "n", Body: base}, Head: &resource.Resource{Name: "n", Body: head}, Types: []*validate.Type{k.typ}}.Check()
-		isFound := slices.ContainsFunc(got.Findings, func(f check.Finding) bool { return isCreateOnly(f) && strings.HasPrefix(f.Path+"/", target+"/") })
+		got := check.Pair{Base: &resource.Resource{Name: "n", Body: base}, Head: &resource.Resource{Name: "n", Body: head},
+			Types: []*validate.Type{k.typ}}.Check()
+		isFound := slices.ContainsFunc(got.Findings, func(f check.Finding) bool {
+			return isCreateOnly(f) && strings.HasPrefix(f.Path+"/", target+"/")
+		})
 		isAlarm := slices.ContainsFunc(got.Findings, isCreateOnly)
 		fails := slices.ContainsFunc(got.Findings, check.Finding.Fails)
 		switch class := k.typ.Rules.At(target).CreateOnly; {
@@ -151,7 +160,8 @@ func TestEditsAgainstService(t *testing.T) {
 		}
 	}
 	fmt.Printf("edits: %d, refused and declared %d, found %d; refused and inferred %d, found %d; refused and not known %d; taken %d, false alarms %d; harmless %d, false alarms %d\n",
-		*edits, tally.refused, tally.found, tally.inferred, tally.foundInferred, tally.unknown, tally.accepted, tally.alarms, tally.harmless, tally.harmlessAlarms)
+		*edits, tally.refused, tally.found, tally.inferred, tally.foundInferred, tally.unknown, tally.accepted, tally.alarms,
+		tally.harmless, tally.harmlessAlarms)
 	if tally.refused < *edits/20 || tally.harmless < *edits/4 || tally.alarms*100 > tally.accepted {
 		t.Errorf("the numbers are wrong: %+v", tally)
 	}
@@ -174,7 +184,8 @@ func parse(t testing.TB, text string) map[string]any {
 // names.
 func send(t testing.TB, server *armtest.Server, id, version string, v any) (status int, target string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "https://arm.example"+id+"?api-version="+version, strings.NewReader(body.Text(v)))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "https://arm.example"+id+"?api-version="+version,
+		strings.NewReader(body.Text(v)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,8 @@ func (f Finding) Reported() plan.Finding {
 	if runes := []rune(text); len(runes) > plan.MaxFindingMessage {
 		text = string(runes[:plan.MaxFindingMessage-1]) + "…"
 	}
-	return plan.Finding{Code: f.Code, Severity: f.Severity, Place: plan.Place{File: f.File, Pointer: f.Pointer}, Message: text, Old: f.Old}
+	return plan.Finding{Code: f.Code, Severity: f.Severity, Place: plan.Place{File: f.File, Pointer: f.Pointer},
+		Message: text, Old: f.Old}
 }
 
 // MarshalJSON writes a change with both of its values, also those that are none.

@@ -10,7 +10,6 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/validate"
 	"github.com/app-sre/prcheck/natives/openapi"
 	"github.com/app-sre/prcheck/natives/openapi/resources"
-	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -46,7 +45,8 @@ func (p Pair) ignored(out *few) {
 	t := p.Types[len(p.Types)-1] // of the version that head names
 	for _, c := range p.planWith(rules.With(t.Rules, known), p.Head.Body).Changes {
 		if !out.isLong && rules.Covers(p.Head.Ignore, c.Pattern, c.Path) {
-			f := p.note(CodeIgnored, c.Path, "ignore has it, so it stays as it is live; the value in the data counts only if the resource is created")
+			f := p.note(CodeIgnored, c.Path, "ignore has it, so it stays as it is live; the value in the data counts only if "+
+				"the resource is created")
 			f.From, f.To, f.hasChange = c.From, c.To, true
 			out.add(f)
 		}
@@ -59,7 +59,9 @@ func (p Pair) unknown() []Finding {
 	if p.Head.Of != nil && p.Head.Of.Family == resources.Kubernetes {
 		return nil
 	}
-	desired, err := p.Head.Fill(p.Types[0].Rules, func(cloud.Secret) (string, bool, error) { return rules.Hidden, true, nil })
+	desired, err := p.Head.Fill(p.Types[0].Rules, func(cloud.Secret) (string, bool, error) {
+		return rules.Hidden, true, nil
+	})
 	if err != nil {
 		return nil // a place is wrong, and told
 	}
@@ -77,7 +79,8 @@ func (p Pair) secrets() (out []Finding) {
 		pointer := fmt.Sprintf("/secrets/%d/at", i)
 		switch at := rules.Places(r, p.Head.Body, s.At); {
 		case len(at) == 0:
-			out = append(out, find(p.Head, cloud.CodeSecretPlace, plan.SeverityError, pointer, "the body has no such item; * is any item, and name=db one by its key"))
+			out = append(out, find(p.Head, cloud.CodeSecretPlace, plan.SeverityError, pointer,
+				"the body has no such item; * is any item, and name=db one by its key"))
 		case rules.Lacks(r, pattern(at[0])):
 			out = append(out, find(p.Head, cloud.CodeSecretPlace, plan.SeverityError, pointer, "the type has no such property"))
 		}
@@ -99,18 +102,21 @@ func pattern(at rules.Spot) string {
 	return out
 }
 
-// undescribed tells of an entry of a type of which the specification describes no property: nothing of its body is known.
+// undescribed tells of an entry of a type of which the specification describes no property: nothing of its body is
+// known.
 func (c *checker) undescribed(r *cloud.Resource, types []*validate.Type) {
 	if len(types) == 0 {
 		return
 	}
 	known, isClassified := types[len(types)-1].Rules.(*rules.Classified)
 	if isClassified && !known.IsDescribed() {
-		c.report.Findings = append(c.report.Findings, find(r, reconcile.Code(openapi.CodeLoad), plan.SeverityWarning, "/type",
+		c.report.Findings = append(c.report.Findings, find(r, plan.FindingCode(openapi.CodeLoad), plan.SeverityWarning,
+			"/type",
 			"the specification describes no property of this type, so that nothing in body can be checked"))
 	}
 }
 
-func (p Pair) note(code reconcile.Code, path, message string) Finding {
-	return Finding{Code: code, Severity: plan.SeverityNote, File: p.Head.File, Pointer: p.inFile(path), Resource: name(p.Head), Path: path, Message: message}
+func (p Pair) note(code plan.FindingCode, path, message string) Finding {
+	return Finding{Code: code, Severity: plan.SeverityNote, File: p.Head.File, Pointer: p.inFile(path),
+		Resource: name(p.Head), Path: path, Message: message}
 }

@@ -66,8 +66,10 @@ func (p Pair) Check() Result {
 func isManaged(r *cloud.Resource) bool { return r.Policy == reconcile.Manage }
 
 // find returns a finding about a field of an entry, or about its body.
-func find(r *cloud.Resource, code plan.FindingCode, severity plan.Severity, pointer, format string, args ...any) Finding {
-	return Finding{Code: code, Severity: severity, File: r.File, Pointer: pointer, Resource: name(r), Path: pointer, Message: fmt.Sprintf(format, args...)}
+func find(r *cloud.Resource, code plan.FindingCode, severity plan.Severity, pointer, format string,
+	args ...any) Finding {
+	return Finding{Code: code, Severity: severity, File: r.File, Pointer: pointer, Resource: name(r), Path: pointer,
+		Message: fmt.Sprintf(format, args...)}
 }
 
 // name names a resource for people.
@@ -85,7 +87,8 @@ func (p Pair) removed() []Finding {
 		return nil
 	}
 	return []Finding{find(p.Base, reconcile.CodeOrphan, plan.SeverityWarning, "",
-		"no entry names the resource any more, and it stays; to delete it, write delete: true into the entry, and remove the entry later")}
+		"no entry names the resource any more, and it stays; to delete it, write delete: true into the entry, and remove "+
+			"the entry later")}
 }
 
 // deleted is an entry that says that its thing must go.
@@ -99,7 +102,8 @@ func (p Pair) deleted() []Finding {
 		return []Finding{find(p.Head, reconcile.CodeDeleteWithChild, plan.SeverityError, "/delete",
 			"entries stand in it and stay: %s; delete them as well, or first", names)}
 	case p.Base != nil && p.Base.Protected:
-		f := find(p.Head, reconcile.CodeProtected, plan.SeverityError, "/delete", "the resource is protected; remove protected in a change of its own, and merge it first")
+		f := find(p.Head, reconcile.CodeProtected, plan.SeverityError, "/delete",
+			"the resource is protected; remove protected in a change of its own, and merge it first")
 		return []Finding{f}
 	}
 	f := find(p.Head, reconcile.CodeDelete, plan.SeverityNote, "/delete", "the resource is going to be deleted")
@@ -112,7 +116,8 @@ func (p Pair) version() []Finding {
 	if p.Base == nil || strings.EqualFold(p.Base.TypeID(), p.Head.TypeID()) {
 		return nil
 	}
-	f := find(p.Head, CodeVersion, plan.SeverityNote, "/type", "the resource is read and written with another version of its type")
+	f := find(p.Head, CodeVersion, plan.SeverityNote, "/type",
+		"the resource is read and written with another version of its type")
 	f.From, f.To, f.hasChange = p.Base.TypeID(), p.Head.TypeID(), true
 	return []Finding{f}
 }
@@ -152,7 +157,8 @@ func (p Pair) before() seen {
 
 // given returns the body of an entry, with what stands beside it.
 func (p Pair) given(r *cloud.Resource) validate.Body {
-	b := validate.Body{Value: r.Body, IsPart: r.Adopt == cloud.AdoptRequired || r.Policy == reconcile.Observe, Fixed: fixed(r), Stop: p.Stop}
+	b := validate.Body{Value: r.Body, IsPart: r.Adopt == cloud.AdoptRequired || r.Policy == reconcile.Observe,
+		Fixed: fixed(r), Stop: p.Stop}
 	for _, s := range overlay(p.Types[len(p.Types)-1].Rules, r).Secrets {
 		b.Given = append(b.Given, s.At)
 	}
@@ -195,10 +201,12 @@ func (p Pair) compare(r *Result, isTold told) {
 	r.Kept = append(r.Kept, kept.all(plan.SeverityNote)...)
 	if isReplaced && p.Base.Protected {
 		r.Findings = append(r.Findings, find(p.Head, reconcile.CodeProtected, plan.SeverityError, "/allowReplace",
-			"the change means delete and create, and the resource is protected; remove protected in a change of its own, and merge it first"))
+			"the change means delete and create, and the resource is protected; remove protected in a change of its own, and "+
+				"merge it first"))
 	}
 	if p.Stop != nil && p.Stop() {
-		r.Findings = append(r.Findings, find(p.Head, validate.CodeTime, plan.SeverityError, "/body", "%s", validate.TimeMessage))
+		r.Findings = append(r.Findings, find(p.Head, validate.CodeTime, plan.SeverityError, "/body", "%s",
+			validate.TimeMessage))
 	}
 }
 
@@ -264,7 +272,8 @@ func overlay(of rules.Rules, r *cloud.Resource) rules.Overlay {
 
 // violation tells what a violation of the plan means.
 func (p Pair) violation(v threeway.Finding, action threeway.Action) Finding {
-	f := Finding{Code: plan.FindingCode(v.Code), Severity: plan.SeverityError, File: p.Head.File, Pointer: p.inFile(v.Path),
+	f := Finding{Code: plan.FindingCode(v.Code), Severity: plan.SeverityError, File: p.Head.File,
+		Pointer:  p.inFile(v.Path),
 		Resource: name(p.Head), Path: v.Path, Message: v.Message}
 	ground := ""
 	if v.Ground != "" {
@@ -287,9 +296,11 @@ func (p Pair) violation(v threeway.Finding, action threeway.Action) Finding {
 		f.Code, f.Severity = CodeReplace, plan.SeverityWarning
 		f.Message = "the resource is deleted and created again, as allowReplace says" + ground
 	case v.Code == threeway.CreateOnly:
-		f.Message = fmt.Sprintf("changing it means delete and create%s; %s as before, or set allowReplace: true if the resource may be destroyed", ground, restore)
+		f.Message = fmt.Sprintf("changing it means delete and create%s; %s as before, or set allowReplace: true if the "+
+			"resource may be destroyed", ground, restore)
 	default:
-		f.Message = fmt.Sprintf("changing it probably means delete and create%s; %s as before, or set allowUpdate: [%s] if the service takes it,"+
+		f.Message = fmt.Sprintf("changing it probably means delete and create%s; %s as before, or set allowUpdate: [%s] if "+
+			"the service takes it,"+
 			" or allowReplace: true if the resource may be destroyed", ground, restore, v.Pattern)
 	}
 	f.From, f.To, f.hasChange = v.From, v.To, true

@@ -23,7 +23,8 @@ func (r *Report) WriteText(w io.Writer) error {
 		if f.Line > 0 {
 			place += fmt.Sprintf(":%d", f.Line)
 		}
-		fmt.Fprintf(&out, "%-7s  %s  %s%s  %s: %s\n", severity(f), sanitize.Line(place), sanitize.Line(subject(f)), sanitize.Line(change(f)), f.Code, sanitize.Line(f.Message))
+		fmt.Fprintf(&out, "%-7s  %s  %s%s  %s: %s\n", severity(f), sanitize.Line(place), sanitize.Line(subject(f)),
+			sanitize.Line(change(f)), f.Code, sanitize.Line(f.Message))
 	}
 	out.WriteString(r.Summary() + "\n")
 	_, err := io.WriteString(w, out.String())
@@ -66,7 +67,8 @@ func (r *Report) Summary() string {
 		counts[f.Severity]++
 	}
 	text := fmt.Sprintf("%s, %d changed: %s, %s, %s", phrase.Count(r.Resources, "resource"), r.Changed,
-		phrase.Count(counts[plan.SeverityError], "error"), phrase.Count(counts[plan.SeverityWarning], "warning"), phrase.Count(counts[plan.SeverityNote]+len(r.Kept), "note"))
+		phrase.Count(counts[plan.SeverityError], "error"), phrase.Count(counts[plan.SeverityWarning], "warning"),
+		phrase.Count(counts[plan.SeverityNote]+len(r.Kept), "note"))
 	if old > 0 {
 		text += fmt.Sprintf("; %s on base as well", verb(old))
 	}
@@ -106,7 +108,8 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 		if f.Line > 0 {
 			place += fmt.Sprintf(" line %d", f.Line)
 		}
-		fmt.Fprintf(&out, "| %s | %s | %s%s | `%s`: %s |\n", severity(f), place, markdown.Escape(subject(f)), markdown.Escape(change(f)), f.Code, markdown.Escape(f.Message))
+		fmt.Fprintf(&out, "| %s | %s | %s%s | `%s`: %s |\n", severity(f), place, markdown.Escape(subject(f)),
+			markdown.Escape(change(f)), f.Code, markdown.Escape(f.Message))
 	}
 	_, err := io.WriteString(w, out.String())
 	return err

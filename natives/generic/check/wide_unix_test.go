@@ -28,7 +28,8 @@ func used(b *testing.B) time.Duration {
 // A change of a wide body, with 1,000, 10,000 and 100,000 values. growth is how much longer the
 // last one takes than the one before: 10 is linear.
 func BenchmarkWide(b *testing.B) {
-	typ := &validate.Type{Rules: rules.Table{{At: "/kept", Rule: rules.Rule{CreateOnly: rules.Declared}}, {At: "/list", Rule: rules.Rule{List: "map", Keys: []string{"name"}}}}}
+	typ := &validate.Type{Rules: rules.Table{{At: "/kept", Rule: rules.Rule{CreateOnly: rules.Declared}},
+		{At: "/list", Rule: rules.Rule{List: "map", Keys: []string{"name"}}}}}
 	for _, kind := range []string{"kept", "free", "list"} {
 		b.Run(kind, func(b *testing.B) {
 			for b.Loop() {
@@ -40,7 +41,8 @@ func BenchmarkWide(b *testing.B) {
 							group[fmt.Sprint("m", i)] = value
 							list = append(list, map[string]any{"name": fmt.Sprint("m", i), "value": value})
 						}
-						return &cloud.Resource{Policy: reconcile.Manage, Body: map[string]any{kind: map[string]any{"kept": group, "free": group, "list": list}[kind]}}
+						return &cloud.Resource{Policy: reconcile.Manage,
+							Body: map[string]any{kind: map[string]any{"kept": group, "free": group, "list": list}[kind]}}
 					}
 					base, head := side("1"), side("2")
 					begin := used(b)

@@ -20,17 +20,25 @@ const longest = 8 << 10
 // Whatever a query answers: reading ends, with a model or an error, and what the model says is
 // bounded and always the same.
 func FuzzAnswers(f *testing.F) {
-	api := text(object{"list": []any{object{"path": "/a.yml", "name": "a", "family": "arm", "endpoint": "https://arm.example", "specifications": []any{"/s.json"}}}})
+	api := text(object{"list": []any{object{"path": "/a.yml", "name": "a", "family": "arm",
+		"endpoint": "https://arm.example", "specifications": []any{"/s.json"}}}})
 	row := func(r object) string { return text(object{"list": []any{r}}) }
-	good := row(object{"path": "/r.yml", "api": object{"path": "/a.yml"}, "type": cloudtest.Store, "name": "x", "parent": cloudtest.Group, "body": `{"location":"west"}`})
+	good := row(object{"path": "/r.yml", "api": object{"path": "/a.yml"}, "type": cloudtest.Store, "name": "x",
+		"parent": cloudtest.Group, "body": `{"location":"west"}`})
 	for _, seed := range [][3]string{
 		{api, good, cloudtest.Specification},
-		{api, good, `{"swagger":"2.0","paths":{"/a/{b}":{"get":null,"put":{"parameters":[{"in":"body","schema":{"$ref":"#/paths"}}]}}}}`},
+		{api, good,
+			`{"swagger":"2.0","paths":{"/a/{b}":{"get":null,"put":{"parameters":[{"in":"body","schema":{"$ref":"#/paths"}}]}}}}`},
 		{api, good, "<html>no specification</html>"},
-		{api, `{"list":[null]}`, ""}, {`{"list":[null, {}]}`, good, "{}"}, {"[]", good, "{}"}, {`{"list":null}`, good, "{}"}, {api, "", "{}"},
-		{api, row(object{"path": "/r.yml", "api": object{"path": "/a.yml"}, "type": "@", "parent": "/r.yml", "resourceId": "/", "body": strings.Repeat("[", 300)}), cloudtest.Specification},
-		{api, row(object{"path": "/r.yml", "body": "{}", "bodyText": "{}", "delete": "yes", "needs": []any{object{"path": ""}, nil}, "secrets": []any{nil, object{"at": "~"}}}), "{}"},
-		{strings.Replace(api, "arm.example", "u:p@h/?q#f", 1), strings.Replace(good, "westus", "\xff\x00", 1), cloudtest.Specification},
+		{api, `{"list":[null]}`, ""}, {`{"list":[null, {}]}`, good, "{}"}, {"[]", good, "{}"}, {`{"list":null}`, good, "{}"},
+		{api, "", "{}"},
+		{api, row(object{"path": "/r.yml", "api": object{"path": "/a.yml"}, "type": "@", "parent": "/r.yml",
+			"resourceId": "/", "body": strings.Repeat("[", 300)}), cloudtest.Specification},
+		{api,
+			row(object{"path": "/r.yml", "body": "{}", "bodyText": "{}", "delete": "yes",
+				"needs": []any{object{"path": ""}, nil}, "secrets": []any{nil, object{"at": "~"}}}), "{}"},
+		{strings.Replace(api, "arm.example", "u:p@h/?q#f", 1), strings.Replace(good, "westus", "\xff\x00", 1),
+			cloudtest.Specification},
 	} {
 		f.Add(seed[0], seed[1], seed[2], "", 0)
 	}
@@ -42,7 +50,8 @@ func FuzzAnswers(f *testing.F) {
 			case strings.Contains(text, "cloud_apis_v1"):
 				return []byte(apis), nil
 			case strings.Contains(text, "cloud_resources_v1") && wrongField != "":
-				return nil, &integration.AnswerError{Data: json.RawMessage(rows), Errors: []integration.FieldError{{Message: "wrong", Path: []any{wrongField, float64(wrongAt), "name"}}}}
+				return nil, &integration.AnswerError{Data: json.RawMessage(rows),
+					Errors: []integration.FieldError{{Message: "wrong", Path: []any{wrongField, float64(wrongAt), "name"}}}}
 			case strings.Contains(text, "cloud_resources_v1"):
 				return []byte(rows), nil
 			}
@@ -72,8 +81,10 @@ func FuzzEntries(f *testing.F) {
 	f.Fuzz(func(t *testing.T, typ, name, parent, id, body string) {
 		api := object{"path": cloudtest.API}
 		rows := text(object{"list": []any{
-			object{"path": "/r/a.yml", "api": api, "type": typ, "name": name, "parent": parent, "resourceId": id, "bodyText": body},
-			object{"path": "/r/b.yml", "api": api, "type": cloudtest.Store, "name": "b", "parent": cloudtest.Group, "body": "{}", "needs": []any{object{"path": "/r/a.yml"}}},
+			object{"path": "/r/a.yml", "api": api, "type": typ, "name": name, "parent": parent, "resourceId": id,
+				"bodyText": body},
+			object{"path": "/r/b.yml", "api": api, "type": cloudtest.Store, "name": "b", "parent": cloudtest.Group, "body": "{}",
+				"needs": []any{object{"path": "/r/a.yml"}}},
 		}})
 		query := func(ctx context.Context, text string, variables map[string]any) ([]byte, error) {
 			if strings.Contains(text, "cloud_resources_v1") {
@@ -138,7 +149,8 @@ func always(t *testing.T, query integration.QueryFunc) *cloud.Model {
 func outline(m *cloud.Model) string {
 	var out []any
 	for _, r := range m.Resources {
-		out = append(out, object{"file": r.File, "key": r.Key, "mistake": r.Mistake, "needs": r.Needs, "across": r.Across, "digest": r.Digest, "body": r.Body})
+		out = append(out, object{"file": r.File, "key": r.Key, "mistake": r.Mistake, "needs": r.Needs, "across": r.Across,
+			"digest": r.Digest, "body": r.Body})
 	}
 	return text(out) + text(m.Findings)
 }
@@ -149,7 +161,8 @@ func TestLongCycle(t *testing.T) {
 	w := cloudtest.New("https://arm.example")
 	var rows []any
 	for i := range n {
-		rows = append(rows, object{"path": fmt.Sprintf("/r/%d.yml", i), "api": object{"path": cloudtest.API}, "type": cloudtest.Rule, "name": "r",
+		rows = append(rows, object{"path": fmt.Sprintf("/r/%d.yml", i), "api": object{"path": cloudtest.API},
+			"type": cloudtest.Rule, "name": "r",
 			"parent": fmt.Sprintf("/r/%d.yml", (i+1)%n)})
 	}
 	rest, answer := w.Query(t), text(object{"list": rows})
@@ -159,7 +172,8 @@ func TestLongCycle(t *testing.T) {
 		}
 		return rest(ctx, text, variables)
 	})
-	if r := find(t, m, "/r/0.yml"); r.Mistake.Code != reconcile.CodeCycle || !strings.HasSuffix(r.Mistake.Message, "and 4995 more") {
+	if r := find(t, m, "/r/0.yml"); r.Mistake.Code != reconcile.CodeCycle ||
+		!strings.HasSuffix(r.Mistake.Message, "and 4995 more") {
 		t.Errorf("got %+v", r.Mistake)
 	}
 }

@@ -27,8 +27,8 @@ func (r *Resource) Overlay(of rules.Rules) rules.Overlay {
 	return o
 }
 
-// places returns where a secret goes, with items by their keys. One that goes nowhere keeps its own words, so that it is
-// secret all the same.
+// places returns where a secret goes, with items by their keys. One that goes nowhere keeps its own words, so that it
+// is secret all the same.
 func (s Secret) places(of rules.Rules, body any) []string {
 	out := []string{s.At}
 	for _, at := range rules.Places(of, body, s.At) {
@@ -39,8 +39,8 @@ func (s Secret) places(of rules.Rules, body any) []string {
 	return out
 }
 
-// Fill returns a body of the resource with the values of its secrets. The value of a place is asked for once; without one the
-// place is left as it is.
+// Fill returns a body of the resource with the values of its secrets. The value of a place is asked for once; without
+// one the place is left as it is.
 func (r *Resource) Fill(of rules.Rules, value func(Secret) (text string, isKnown bool, err error)) (any, error) {
 	out := body.Clone(r.Body)
 	for _, s := range r.Secrets {

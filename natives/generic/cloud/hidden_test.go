@@ -21,17 +21,21 @@ func TestHidden(t *testing.T) {
 		entry object
 		want  []string
 	}{
-		"nothing":            {object{"body": object{"location": "x", "properties": object{"size": 1}}}, nil},
-		"by its class":       {object{"body": password}, []string{"/body/properties/password"}},
-		"null":               {object{"body": object{"properties": object{"password": nil}}}, nil},
-		"as text":            {object{"bodyText": `{"properties": {"password": "s"}}`}, []string{"/bodyText"}},
-		"as text, harmless":  {object{"bodyText": `{"location": "x"}`}, nil},
-		"by its name":        {object{"body": object{"properties": object{"adminPasword": "s", "theirPassword": "s", "a/token": "t", "key": 1}}}, []string{"/body/properties/a~1token", "/body/properties/theirPassword"}},
-		"by the data":        {with(object{"body": object{"tags": object{"x": "s", "y": "z"}}}, secretAt("/tags/x")), []string{"/body/tags/x"}},
-		"an unknown type":    {object{"type": "Acme.Cache/store", "body": password}, whole},
-		"a number too large": {object{"body": object{"properties": object{"password": "s", "size": json.Number("1e309")}}}, whole},
-		"no JSON":            {object{"bodyText": `{"password": "s"`}, whole},
-		"another mistake":    {object{"policy": "no", "body": password}, []string{"/body/properties/password"}},
+		"nothing":           {object{"body": object{"location": "x", "properties": object{"size": 1}}}, nil},
+		"by its class":      {object{"body": password}, []string{"/body/properties/password"}},
+		"null":              {object{"body": object{"properties": object{"password": nil}}}, nil},
+		"as text":           {object{"bodyText": `{"properties": {"password": "s"}}`}, []string{"/bodyText"}},
+		"as text, harmless": {object{"bodyText": `{"location": "x"}`}, nil},
+		"by its name": {
+			object{"body": object{"properties": object{"adminPasword": "s", "theirPassword": "s", "a/token": "t", "key": 1}}},
+			[]string{"/body/properties/a~1token", "/body/properties/theirPassword"}},
+		"by the data": {with(object{"body": object{"tags": object{"x": "s", "y": "z"}}}, secretAt("/tags/x")),
+			[]string{"/body/tags/x"}},
+		"an unknown type": {object{"type": "Acme.Cache/store", "body": password}, whole},
+		"a number too large": {object{"body": object{"properties": object{"password": "s", "size": json.Number("1e309")}}},
+			whole},
+		"no JSON":         {object{"bodyText": `{"password": "s"`}, whole},
+		"another mistake": {object{"policy": "no", "body": password}, []string{"/body/properties/password"}},
 	} {
 		w := world()
 		w.Add("/r/x.yml", with(object{"type": cloudtest.Store, "name": "x", "parent": cloudtest.Group}, c.entry))

@@ -17,7 +17,8 @@ const (
 
 // Paths returns the datafiles of all resources.
 func Paths(ctx context.Context, query integration.QueryFunc) ([]string, error) {
-	rows, err := ask[pathRow](ctx, query, "{ list: "+resourcesField+" { path } }", "the files of resources ("+resourcesField+")")
+	rows, err := ask[pathRow](ctx, query, "{ list: "+resourcesField+" { path } }",
+		"the files of resources ("+resourcesField+")")
 	if err != nil {
 		return nil, err
 	}

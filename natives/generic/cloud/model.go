@@ -48,7 +48,8 @@ type API struct {
 
 // Ref returns how the endpoint of an API is reached.
 func (a *API) Ref() integration.EndpointRef {
-	return integration.EndpointRef{Name: a.Name, URL: a.Endpoint, Token: a.Token, Insecure: a.Insecure, Reads: a.ReadActions}
+	return integration.EndpointRef{Name: a.Name, URL: a.Endpoint, Token: a.Token, Insecure: a.Insecure,
+		Reads: a.ReadActions}
 }
 
 // Specs returns the specifications of an API, nil if it has a mistake.
@@ -82,7 +83,7 @@ type Secret struct {
 }
 
 // CodeSecretPlace says that a secret goes nowhere.
-const CodeSecretPlace reconcile.Code = "SECRET_PLACE"
+const CodeSecretPlace plan.FindingCode = "SECRET_PLACE"
 
 // A Resource is a resource as the data want it.
 type Resource struct {

@@ -129,7 +129,8 @@ func (r *Reader) keep(s *Specs) *Specs {
 // api reads the entry of an API.
 func (r *Reader) api(row row[apiRow]) *API {
 	e := row.entry
-	a := &API{File: e.Path, Name: e.Name, Family: e.Family, Endpoint: strings.TrimRight(e.Endpoint, "/"), Insecure: e.Insecure,
+	a := &API{File: e.Path, Name: e.Name, Family: e.Family, Endpoint: strings.TrimRight(e.Endpoint, "/"),
+		Insecure:       e.Insecure,
 		Specifications: e.Specifications, Overrides: e.Overrides, ReadActions: e.ReadActions, Mistake: row.wrong}
 	fail := func(code plan.FindingCode, pointer, message string) {
 		if a.Mistake.IsZero() {
@@ -148,9 +149,11 @@ func (r *Reader) api(row row[apiRow]) *API {
 	case e.Name == "":
 		fail(CodeRequired, "/name", "the API needs a name")
 	case r.families()(e.Family) == nil:
-		fail(CodeFamily, "/family", fmt.Sprintf("there is no family %.80q; there are %s", e.Family, strings.Join(family.Names(), " and ")))
+		fail(CodeFamily, "/family", fmt.Sprintf("there is no family %.80q; there are %s", e.Family,
+			strings.Join(family.Names(), " and ")))
 	case err != nil:
-		fail(CodePattern, "/endpoint", "the endpoint must be https://HOST, without a user and without a query; http:// is allowed for this machine alone")
+		fail(CodePattern, "/endpoint", "the endpoint must be https://HOST, without a user and without a query; http:// is "+
+			"allowed for this machine alone")
 	case len(e.Specifications) == 0:
 		fail(CodeRequired, "/specifications", "the API needs the paths of the bundle resources with its specifications")
 	}
@@ -181,7 +184,8 @@ func (m *Model) checkAPIs() {
 		case same != nil:
 			a.Mistake = Mistake{reconcile.CodeDuplicate, "/name", fmt.Sprintf("%s has the name %q, too", same.File, a.Name)}
 		case at != nil && (at.Token != a.Token || at.Insecure != a.Insecure || at.Family != a.Family):
-			a.Mistake = Mistake{reconcile.CodeDuplicate, "/endpoint", fmt.Sprintf("%s reaches the same endpoint with another token, family or insecure; say the same in both", at.File)}
+			a.Mistake = Mistake{reconcile.CodeDuplicate, "/endpoint",
+				fmt.Sprintf("%s reaches the same endpoint with another token, family or insecure; say the same in both", at.File)}
 		default:
 			names[a.Name], endpoints[a.Endpoint] = a, cmp.Or(at, a)
 			continue
@@ -201,8 +205,9 @@ func (m *Model) warn(a *API) {
 	}
 	for i, err := range a.specs.warnings {
 		if i == maxWarnings {
-			m.Findings = append(m.Findings, plan.Finding{Severity: plan.SeverityWarning, Place: plan.Place{File: a.File, Pointer: "/specifications"},
-				Message: fmt.Sprintf("%d more mistakes in the specifications", len(a.specs.warnings)-maxWarnings)})
+			m.Findings = append(m.Findings,
+				plan.Finding{Severity: plan.SeverityWarning, Place: plan.Place{File: a.File, Pointer: "/specifications"},
+					Message: fmt.Sprintf("%d more mistakes in the specifications", len(a.specs.warnings)-maxWarnings)})
 			return
 		}
 		m.tell(Mistake{codeOf(err), "/specifications", openapi.MessageOf(err)}, a.File)
@@ -210,7 +215,8 @@ func (m *Model) warn(a *API) {
 }
 
 func (m *Model) tell(w Mistake, file string) {
-	m.Findings = append(m.Findings, plan.Finding{Code: w.Code, Severity: plan.SeverityError, Place: plan.Place{File: file, Pointer: w.Pointer}, Message: w.Message})
+	m.Findings = append(m.Findings, plan.Finding{Code: w.Code, Severity: plan.SeverityError,
+		Place: plan.Place{File: file, Pointer: w.Pointer}, Message: w.Message})
 }
 
 // resource reads the entry of a resource.
@@ -258,13 +264,15 @@ func (r *Resource) readWords(e resourceRow) {
 	case string(reconcile.Observe), string(reconcile.Detach):
 		r.Policy = reconcile.Policy(e.Policy)
 	default:
-		r.fail(CodeFamily, "/policy", fmt.Sprintf("there is no policy %.80q; there are manage, observe and detach-on-delete", e.Policy))
+		r.fail(CodeFamily, "/policy", fmt.Sprintf("there is no policy %.80q; there are manage, observe and detach-on-delete",
+			e.Policy))
 	}
 	if !slices.Contains([]Adopt{AdoptNever, AdoptIfExists, AdoptRequired}, r.Adopt) {
 		r.fail(CodeFamily, "/adopt", fmt.Sprintf("adopt is never, if-exists or required, not %.80q", e.Adopt))
 	}
 	if !slices.Contains([]string{"stop", "recover", "purge"}, r.OnSoftDeleted) {
-		r.fail(CodeFamily, "/onSoftDeleted", fmt.Sprintf("onSoftDeleted is stop, recover or purge, not %.80q", e.OnSoftDeleted))
+		r.fail(CodeFamily, "/onSoftDeleted", fmt.Sprintf("onSoftDeleted is stop, recover or purge, not %.80q",
+			e.OnSoftDeleted))
 	}
 	for _, list := range []struct {
 		name  string

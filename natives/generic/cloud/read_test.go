@@ -21,8 +21,10 @@ const (
 // world returns a world with a store and a rule of it.
 func world() *cloudtest.World {
 	w := cloudtest.New("https://arm.example")
-	w.Add("/r/a.yml", object{"type": "acme.cache/STORES", "name": "a", "parent": cloudtest.Group, "body": object{"location": "west", "properties": object{"size": 1}}})
-	w.Add("/r/rule.yml", object{"type": cloudtest.Rule, "name": "r", "parent": "a", "body": object{"properties": object{"start": "1"}}})
+	w.Add("/r/a.yml", object{"type": "acme.cache/STORES", "name": "a", "parent": cloudtest.Group,
+		"body": object{"location": "west", "properties": object{"size": 1}}})
+	w.Add("/r/rule.yml", object{"type": cloudtest.Rule, "name": "r", "parent": "a",
+		"body": object{"properties": object{"start": "1"}}})
 	return w
 }
 
@@ -51,8 +53,9 @@ func TestRead(t *testing.T) {
 	w.Add("/r/b.yml", object{"type": cloudtest.Store, "resourceId": storeID + "b/", "body": object{"properties": object{
 		"peer": object{"$ref": "/r/a.yml"}, "size": 2}}, "adopt": "if-exists", "policy": "observe", "delete": true,
 		"secrets": []any{object{"at": "/properties/password", "secret": object{"path": "p", "field": "f", "version": 3}}}})
-	w.Add("/r/other.yml", object{"type": cloudtest.Store, "parent": "/subscriptions/t/resourceGroups/g", "name": "c", "body": object{"properties": object{
-		"peer": strings.ToUpper(storeID)}}, "needs": []any{object{"$ref": "/r/other2.yml"}}})
+	w.Add("/r/other.yml", object{"type": cloudtest.Store, "parent": "/subscriptions/t/resourceGroups/g", "name": "c",
+		"body": object{"properties": object{
+			"peer": strings.ToUpper(storeID)}}, "needs": []any{object{"$ref": "/r/other2.yml"}}})
 	w.Add("/r/other2.yml", object{"type": cloudtest.Store, "parent": "/subscriptions/t/resourceGroups/g", "name": "d"})
 	m := read(t, w)
 	for _, r := range m.Resources {
@@ -61,11 +64,14 @@ func TestRead(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]object{
-		"/r/a.yml":    {"key": storeKey, "root": "/subscriptions/s", "needs": nil, "around": "", "across": nil},
-		"/r/rule.yml": {"key": storeKey + "/rules/r", "root": "/subscriptions/s", "needs": []any{storeKey}, "around": storeKey, "across": nil},
-		"/r/b.yml":    {"key": storeKey + "b", "root": "/subscriptions/s", "needs": []any{storeKey}, "around": "", "across": nil},
+		"/r/a.yml": {"key": storeKey, "root": "/subscriptions/s", "needs": nil, "around": "", "across": nil},
+		"/r/rule.yml": {"key": storeKey + "/rules/r", "root": "/subscriptions/s", "needs": []any{storeKey},
+			"around": storeKey, "across": nil},
+		"/r/b.yml": {"key": storeKey + "b", "root": "/subscriptions/s", "needs": []any{storeKey}, "around": "",
+			"across": nil},
 		"/r/other.yml": {"key": "/subscriptions/t/resourcegroups/g/providers/acme.cache/stores/c", "root": "/subscriptions/t",
-			"needs": []any{"/subscriptions/t/resourcegroups/g/providers/acme.cache/stores/d"}, "around": "", "across": []any{storeKey}},
+			"needs": []any{"/subscriptions/t/resourcegroups/g/providers/acme.cache/stores/d"}, "around": "",
+			"across": []any{storeKey}},
 	} {
 		r := find(t, m, file)
 		got := text(object{"key": r.Key, "root": r.Root, "needs": r.Needs, "around": r.Around, "across": r.Across})
@@ -77,7 +83,8 @@ func TestRead(t *testing.T) {
 	if peer := b.Body.(object)["properties"].(object)["peer"]; peer != storeID {
 		t.Errorf("the reference is %v, want %s", peer, storeID)
 	}
-	if !b.Delete || b.Policy != reconcile.Observe || b.Adopt != cloud.AdoptIfExists || len(b.Secrets) != 1 || b.Secrets[0].Secret.Version != "3" {
+	if !b.Delete || b.Policy != reconcile.Observe || b.Adopt != cloud.AdoptIfExists || len(b.Secrets) != 1 ||
+		b.Secrets[0].Secret.Version != "3" {
 		t.Errorf("got %+v", b)
 	}
 	if codes := codesOf(m.Findings); codes != "CROSS_SHARD" {
@@ -108,34 +115,61 @@ func TestMistakes(t *testing.T) {
 		entry object
 		want  string // code, pointer and a part of the message
 	}{
-		"no type":            {object{"name": "x", "parent": group}, "VAL_REQUIRED /type a type"},
-		"unknown type":       {object{"type": "Acme.Cache/store", "name": "x", "parent": group}, `TYPE_UNKNOWN /type do you mean "Acme.Cache/stores"?`},
-		"unknown version":    {object{"type": "Acme.Cache/stores@1", "name": "x", "parent": group}, "VERSION_UNKNOWN /type Acme.Cache/stores@2020-01-01"},
-		"no name":            {object{"type": cloudtest.Store, "parent": group}, "IMMUTABLE_ID /name parent and name"},
-		"wrong parent":       {object{"type": cloudtest.Store, "name": "x", "parent": "/subscriptions/s"}, "IMMUTABLE_ID /name is no address"},
-		"a step up":          {object{"type": cloudtest.Store, "name": "..", "parent": group}, "IMMUTABLE_ID /name a step up"},
-		"an escape":          {object{"type": cloudtest.Store, "name": "x%2fy", "parent": group}, "IMMUTABLE_ID /name escaped"},
-		"a slash":            {object{"type": cloudtest.Store, "name": "x/y", "parent": group}, "IMMUTABLE_ID /name character"},
-		"unknown parent":     {object{"type": cloudtest.Rule, "name": "x", "parent": "b"}, `VAL_REQUIRED /parent no entry of the API has the name "b"`},
-		"itself":             {object{"type": cloudtest.Rule, "name": "x", "parent": "x"}, "DEPENDENCY_CYCLE /parent /r/x.yml"},
-		"both":               {object{"type": cloudtest.Store, "name": "x", "resourceId": storeID}, "IMMUTABLE_ID /resourceId not by both"},
-		"policy":             {object{"type": cloudtest.Store, "name": "x", "parent": group, "policy": "no"}, "VAL_ENUM /policy no policy"},
-		"adopt":              {object{"type": cloudtest.Store, "name": "x", "parent": group, "adopt": "yes"}, "VAL_ENUM /adopt never"},
-		"soft delete":        {object{"type": cloudtest.Store, "name": "x", "parent": group, "onSoftDeleted": "yes"}, "VAL_ENUM /onSoftDeleted stop"},
-		"delete":             {object{"type": cloudtest.Store, "name": "x", "parent": group, "delete": "true"}, "VAL_TYPE /delete Boolean"},
-		"body":               {object{"type": cloudtest.Store, "name": "x", "parent": group, "body": []any{}}, "VAL_TYPE /body an object"},
-		"body as text":       {object{"type": cloudtest.Store, "name": "x", "parent": group, "bodyText": `{"a": 1`}, "VAL_TYPE /bodyText "},
-		"two bodies":         {object{"type": cloudtest.Store, "name": "x", "parent": group, "bodyText": `{}`, "body": object{}}, "VAL_TYPE /bodyText one of them"},
-		"a huge number":      {object{"type": cloudtest.Store, "name": "x", "parent": group, "body": object{"l": []any{nil, object{"a/b": json.Number("1" + strings.Repeat("0", 309))}}}}, "VAL_TYPE /body/l/1/a~1b bodyText"},
-		"a huge exponent":    {object{"type": cloudtest.Store, "name": "x", "parent": group, "body": object{"a": json.Number("-1e309")}}, "VAL_TYPE /body/a bodyText"},
-		"a large number":     {object{"type": cloudtest.Store, "name": "x", "parent": group, "body": object{"a": json.Number("9007199254740993")}}, "VAL_TYPE /body/a bodyText"},
-		"a null":             {object{"type": cloudtest.Store, "name": nil, "parent": group}, "VAL_TYPE /name it is null and must be a text"},
-		"a path":             {object{"type": cloudtest.Store, "name": "x", "parent": group, "ignore": []any{"a"}}, "VAL_PATTERN /ignore/0 JSON pointer"},
-		"a secret inline":    {object{"type": cloudtest.Store, "name": "x", "parent": group, "body": object{"a": "s"}, "secrets": []any{object{"at": "/a", "secret": object{"path": "p", "field": "f"}}}}, "SECRET_INLINE /body/a remove"},
-		"no secret":          {object{"type": cloudtest.Store, "name": "x", "parent": group, "secrets": []any{object{"at": "/a"}}}, "VAL_REQUIRED /secrets/0/secret path"},
-		"an unknown hook":    {object{"type": cloudtest.Store, "name": "x", "parent": group, "hooks": []any{"no"}}, `VAL_ENUM /hooks/0 there is no hook "no"`},
-		"duplicate":          {object{"type": cloudtest.Store, "name": "A", "parent": strings.ToUpper(group)}, "DUPLICATE /name /r/a.yml"},
-		"a broken reference": {object{"type": cloudtest.Store, "name": "x", "parent": group, "body": object{"a": object{"$ref": "/cloud/api.yml"}}}, "VAL_REQUIRED /body/a no usable entry"},
+		"no type": {object{"name": "x", "parent": group}, "VAL_REQUIRED /type a type"},
+		"unknown type": {object{"type": "Acme.Cache/store", "name": "x", "parent": group},
+			`TYPE_UNKNOWN /type do you mean "Acme.Cache/stores"?`},
+		"unknown version": {object{"type": "Acme.Cache/stores@1", "name": "x", "parent": group},
+			"VERSION_UNKNOWN /type Acme.Cache/stores@2020-01-01"},
+		"no name": {object{"type": cloudtest.Store, "parent": group}, "IMMUTABLE_ID /name parent and name"},
+		"wrong parent": {object{"type": cloudtest.Store, "name": "x", "parent": "/subscriptions/s"},
+			"IMMUTABLE_ID /name is no address"},
+		"a step up": {object{"type": cloudtest.Store, "name": "..", "parent": group},
+			"IMMUTABLE_ID /name a step up"},
+		"an escape": {object{"type": cloudtest.Store, "name": "x%2fy", "parent": group},
+			"IMMUTABLE_ID /name escaped"},
+		"a slash": {object{"type": cloudtest.Store, "name": "x/y", "parent": group},
+			"IMMUTABLE_ID /name character"},
+		"unknown parent": {object{"type": cloudtest.Rule, "name": "x", "parent": "b"},
+			`VAL_REQUIRED /parent no entry of the API has the name "b"`},
+		"itself": {object{"type": cloudtest.Rule, "name": "x", "parent": "x"},
+			"DEPENDENCY_CYCLE /parent /r/x.yml"},
+		"both": {object{"type": cloudtest.Store, "name": "x", "resourceId": storeID},
+			"IMMUTABLE_ID /resourceId not by both"},
+		"policy": {object{"type": cloudtest.Store, "name": "x", "parent": group, "policy": "no"},
+			"VAL_ENUM /policy no policy"},
+		"adopt": {object{"type": cloudtest.Store, "name": "x", "parent": group, "adopt": "yes"},
+			"VAL_ENUM /adopt never"},
+		"soft delete": {object{"type": cloudtest.Store, "name": "x", "parent": group, "onSoftDeleted": "yes"},
+			"VAL_ENUM /onSoftDeleted stop"},
+		"delete": {object{"type": cloudtest.Store, "name": "x", "parent": group, "delete": "true"},
+			"VAL_TYPE /delete Boolean"},
+		"body": {object{"type": cloudtest.Store, "name": "x", "parent": group, "body": []any{}},
+			"VAL_TYPE /body an object"},
+		"body as text": {object{"type": cloudtest.Store, "name": "x", "parent": group, "bodyText": `{"a": 1`},
+			"VAL_TYPE /bodyText "},
+		"two bodies": {object{"type": cloudtest.Store, "name": "x", "parent": group, "bodyText": `{}`,
+			"body": object{}}, "VAL_TYPE /bodyText one of them"},
+		"a huge number": {object{"type": cloudtest.Store, "name": "x", "parent": group,
+			"body": object{"l": []any{nil, object{"a/b": json.Number("1" + strings.Repeat("0", 309))}}}},
+			"VAL_TYPE /body/l/1/a~1b bodyText"},
+		"a huge exponent": {object{"type": cloudtest.Store, "name": "x", "parent": group,
+			"body": object{"a": json.Number("-1e309")}}, "VAL_TYPE /body/a bodyText"},
+		"a large number": {object{"type": cloudtest.Store, "name": "x", "parent": group,
+			"body": object{"a": json.Number("9007199254740993")}}, "VAL_TYPE /body/a bodyText"},
+		"a null": {object{"type": cloudtest.Store, "name": nil, "parent": group},
+			"VAL_TYPE /name it is null and must be a text"},
+		"a path": {object{"type": cloudtest.Store, "name": "x", "parent": group, "ignore": []any{"a"}},
+			"VAL_PATTERN /ignore/0 JSON pointer"},
+		"a secret inline": {object{"type": cloudtest.Store, "name": "x", "parent": group, "body": object{"a": "s"},
+			"secrets": []any{object{"at": "/a", "secret": object{"path": "p", "field": "f"}}}}, "SECRET_INLINE /body/a remove"},
+		"no secret": {object{"type": cloudtest.Store, "name": "x", "parent": group,
+			"secrets": []any{object{"at": "/a"}}}, "VAL_REQUIRED /secrets/0/secret path"},
+		"an unknown hook": {object{"type": cloudtest.Store, "name": "x", "parent": group, "hooks": []any{"no"}},
+			`VAL_ENUM /hooks/0 there is no hook "no"`},
+		"duplicate": {object{"type": cloudtest.Store, "name": "A", "parent": strings.ToUpper(group)},
+			"DUPLICATE /name /r/a.yml"},
+		"a broken reference": {object{"type": cloudtest.Store, "name": "x", "parent": group,
+			"body": object{"a": object{"$ref": "/cloud/api.yml"}}}, "VAL_REQUIRED /body/a no usable entry"},
 	} {
 		w := world()
 		w.Add("/r/x.yml", c.entry)

@@ -47,7 +47,8 @@ func (r *Resource) readBody(e resourceRow) {
 		r.bodyAt = at
 	}
 	if pointer, number := inexact(v, at); number != "" && !isText {
-		r.fail(codeType, pointer, fmt.Sprintf("GraphQL hands over numbers like %.40s rounded: write the whole body as JSON text in bodyText", number))
+		r.fail(codeType, pointer,
+			fmt.Sprintf("GraphQL hands over numbers like %.40s rounded: write the whole body as JSON text in bodyText", number))
 	}
 }
 

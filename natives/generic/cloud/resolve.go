@@ -24,7 +24,8 @@ type resolver struct {
 
 // resolve finds types, addresses and references of all resources.
 func (m *Model) resolve(families func(string) *family.Family) {
-	x := &resolver{families: families, byFile: map[string]*Resource{}, byName: map[string][]*Resource{}, byKey: map[reconcile.Key]*Resource{}, states: map[*Resource]int{}}
+	x := &resolver{families: families, byFile: map[string]*Resource{}, byName: map[string][]*Resource{},
+		byKey: map[reconcile.Key]*Resource{}, states: map[*Resource]int{}}
 	for _, r := range m.Resources {
 		x.byFile[r.File] = r
 		if r.API != nil && r.Name != "" {
@@ -146,7 +147,9 @@ func (x *resolver) parent(r *Resource, chain []*Resource) (string, bool) {
 		named := x.byName[r.API.File+" "+r.Parent]
 		switch {
 		case len(named) > 1:
-			r.fail(reconcile.CodeDuplicate, "/parent", fmt.Sprintf("%d entries have the name %.80q: write the path of one, such as %s", len(named), r.Parent, named[0].File))
+			r.fail(reconcile.CodeDuplicate, "/parent",
+				fmt.Sprintf("%d entries have the name %.80q: write the path of one, such as %s", len(named), r.Parent,
+					named[0].File))
 			return "", false
 		case len(named) == 0:
 			r.fail(CodeRequired, "/parent", fmt.Sprintf("no entry of the API has the name %.80q, and it is no id", r.Parent))
@@ -173,7 +176,8 @@ func (x *resolver) refer(r *Resource, byID map[string]*Resource) {
 			needs[n.Key] = true
 			continue
 		}
-		r.fail(CodeRequired, "/needs", fmt.Sprintf("it needs %.200q, which is no usable entry of /cloud/resource-1.yml", file))
+		r.fail(CodeRequired, "/needs", fmt.Sprintf("it needs %.200q, which is no usable entry of /cloud/resource-1.yml",
+			file))
 	}
 	clear(r.Where)
 	r.Body = x.fill(r, r.Body, "", needs, byID)
@@ -217,7 +221,8 @@ func (x *resolver) fill(r *Resource, v any, at string, needs map[reconcile.Key]b
 		if file, isText := v["$ref"].(string); isText && len(v) == 1 {
 			of := x.byFile[file]
 			if of == nil || of.Key == "" {
-				r.fail(CodeRequired, "/body"+at, fmt.Sprintf("it refers to %.200q, which is no usable entry of /cloud/resource-1.yml", file))
+				r.fail(CodeRequired, "/body"+at,
+					fmt.Sprintf("it refers to %.200q, which is no usable entry of /cloud/resource-1.yml", file))
 				return v
 			}
 			needs[of.Key] = true

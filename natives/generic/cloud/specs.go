@@ -166,7 +166,8 @@ const maxDocuments = 5000
 
 // load reads the specifications of an API. An error means that the data cannot be asked.
 func load(ctx context.Context, a *API, content contentFunc) (*Specs, error) {
-	s := &Specs{listed: a.Specifications, overridesAt: a.Overrides, sums: map[string]string{}, refs: map[string][]string{}, types: map[*resources.Type]*typed{}}
+	s := &Specs{listed: a.Specifications, overridesAt: a.Overrides, sums: map[string]string{}, refs: map[string][]string{},
+		types: map[*resources.Type]*typed{}}
 	var failed error // to ask for a resource
 	set := openapi.NewSet(func(name string, limit int64) ([]byte, error) {
 		text, isThere, err := content(ctx, "/"+name)

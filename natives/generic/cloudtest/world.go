@@ -39,10 +39,12 @@ type World struct {
 func New(endpoint string) *World {
 	return &World{
 		Data: map[string]Object{
-			API: {"$schema": "/cloud/api-1.yml", "name": "acme", "family": "arm", "endpoint": endpoint, "specifications": []any{Spec},
-				"token": Object{"path": "cloud/acme", "field": "token"}},
-			"/integrations/generic.yml": {"$schema": "/app-sre/integration-1.yml", "name": "generic", "description": "resources of APIs",
-				"schemas": []any{"/cloud/api-1.yml", "/cloud/resource-1.yml"}, "pr_check": Object{"cmd": "generic"}},
+			API: {"$schema": "/cloud/api-1.yml", "name": "acme", "family": "arm", "endpoint": endpoint,
+				"specifications": []any{Spec},
+				"token":          Object{"path": "cloud/acme", "field": "token"}},
+			"/integrations/generic.yml": {"$schema": "/app-sre/integration-1.yml", "name": "generic",
+				"description": "resources of APIs",
+				"schemas":     []any{"/cloud/api-1.yml", "/cloud/resource-1.yml"}, "pr_check": Object{"cmd": "generic"}},
 		},
 		Resources: map[string]string{Spec: Specification, "/specs/common.json": Common},
 	}
@@ -95,16 +97,22 @@ func (w *World) bundle() ([]byte, error) {
 		field("resources_v1", "Resource_v1", Object{"isList": true, "isRequired": true, "isResource": true}),
 		field("integrations_v1", "Integration_v1", Object{"isList": true, "datafileSchema": "/app-sre/integration-1.yml"}))
 	types = append(types,
-		Object{"name": "Resource_v1", "fields": []any{field("path", "string", required), field("content", "string", required), field("sha256sum", "string", required), field("schema", "string", nil)}},
-		Object{"name": "Integration_v1", "datafile": "/app-sre/integration-1.yml", "fields": []any{field("name", "string", required), field("schemas", "string", Object{"isList": true, "isRequired": true})}})
+		Object{"name": "Resource_v1", "fields": []any{field("path", "string", required), field("content", "string", required),
+			field("sha256sum", "string", required), field("schema", "string", nil)}},
+		Object{"name": "Integration_v1", "datafile": "/app-sre/integration-1.yml",
+			"fields": []any{field("name", "string", required),
+				field("schemas", "string", Object{"isList": true, "isRequired": true})}})
 	resources := Object{}
 	for _, path := range slices.Sorted(maps.Keys(w.Resources)) {
 		sum := sha256.Sum256([]byte(w.Resources[path]))
-		resources[path] = Object{"path": path, "content": w.Resources[path], "sha256sum": hex.EncodeToString(sum[:]), "$schema": nil, "backrefs": []any{}}
+		resources[path] = Object{"path": path, "content": w.Resources[path], "sha256sum": hex.EncodeToString(sum[:]),
+			"$schema": nil, "backrefs": []any{}}
 	}
 	return json.Marshal(Object{
-		"git_commit": "0000000000000000000000000000000000000000", "git_commit_timestamp": "1", "data": w.Data, "resources": resources,
-		"schemas": Object{"/cloud/api-1.yml": Object{}, "/cloud/resource-1.yml": Object{}, "/app-sre/integration-1.yml": Object{}},
+		"git_commit": "0000000000000000000000000000000000000000", "git_commit_timestamp": "1", "data": w.Data,
+		"resources": resources,
+		"schemas": Object{"/cloud/api-1.yml": Object{}, "/cloud/resource-1.yml": Object{},
+			"/app-sre/integration-1.yml": Object{}},
 		"graphql": Object{"$schema": "/app-interface/graphql-schemas-1.yml", "confs": types},
 	})
 }
@@ -154,7 +162,8 @@ func answer(engine *gql.Engine, query string, variables map[string]any) ([]byte,
 		Data   json.RawMessage
 		Errors []integration.FieldError
 	}
-	if err := json.Unmarshal(engine.Answer(context.Background(), gql.Request{Query: query, Variables: given}).JSON(), &out); err != nil {
+	if err := json.Unmarshal(engine.Answer(context.Background(), gql.Request{Query: query, Variables: given}).JSON(),
+		&out); err != nil {
 		return nil, err
 	}
 	if len(out.Errors) > 0 {

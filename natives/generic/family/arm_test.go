@@ -18,9 +18,11 @@ func armTypes(t testing.TB) *resources.Index {
 	for _, path := range []string{
 		"/subscriptions/{s}", in, in + "/providers/A.B/things/{name}", in + "/providers/A.B/things/{thing}/parts/{part}",
 		in + "/providers/A.B/things/{name}/services/default", in + "/providers/A.B/things/{name}/policy",
-		"/{scope}/providers/A.C/locks/{name}", in + "/providers/A.B/zones/{zone}/{recordType}/{name}", "/providers/A.D/groups/{id}",
+		"/{scope}/providers/A.C/locks/{name}", in + "/providers/A.B/zones/{zone}/{recordType}/{name}",
+		"/providers/A.D/groups/{id}",
 	} {
-		paths = append(paths, fmt.Sprintf(`%q:{"parameters":[{"in":"path","name":"recordType","enum":["A","MX"]}],"get":{},"put":{}}`, path))
+		paths = append(paths,
+			fmt.Sprintf(`%q:{"parameters":[{"in":"path","name":"recordType","enum":["A","MX"]}],"get":{},"put":{}}`, path))
 	}
 	set := openapi.NewSet(func(name string, _ int64) ([]byte, error) {
 		if name != "a.json" {
@@ -46,31 +48,50 @@ func TestARMAddresses(t *testing.T) {
 		more      string // the parent, the root and the chain
 		wrong     string
 	}{
-		{"in a group", "A.B/things", Reference{Parent: rg, Name: "T"}, thing, rg + " /subscriptions/s " + strings.ToLower(thing), ""},
-		{"by its id, spelled otherwise", "A.B/things", Reference{ID: "/SUBSCRIPTIONS/S/resourcegroups/G/Providers/a.b/THINGS/T/"}, thing, rg + " /subscriptions/s " + strings.ToLower(thing), ""},
-		{"a child", "A.B/things/parts", Reference{Parent: thing, Name: "p q"}, thing + "/parts/p%20q", thing + " /subscriptions/s " + strings.ToLower(thing), ""},
-		{"a singleton", "A.B/things/services", Reference{Parent: thing}, thing + "/services/default", thing + " /subscriptions/s " + strings.ToLower(thing), ""},
-		{"a singleton by its name", "A.B/things/services", Reference{Parent: thing, Name: "Default"}, thing + "/services/default", thing + " /subscriptions/s " + strings.ToLower(thing), ""},
-		{"a singleton without a name", "A.B/things/policy", Reference{Parent: thing}, thing + "/policy", thing + " /subscriptions/s " + strings.ToLower(thing), ""},
-		{"a singleton of another name", "A.B/things/services", Reference{Parent: thing, Name: "x"}, "", "", `a singleton with the name "default"`},
-		{"on anything", "A.C/locks", Reference{Parent: thing, Name: "l"}, thing + "/providers/A.C/locks/l", thing + " /subscriptions/s " + strings.ToLower(thing) + "/providers/a.c/locks/l", ""},
-		{"on a subscription", "A.C/locks", Reference{Parent: "/subscriptions/S", Name: "l"}, "/subscriptions/S/providers/A.C/locks/l", "/subscriptions/S /subscriptions/s /subscriptions/s/providers/a.c/locks/l", ""},
-		{"a record", "A.B/zones/MX", Reference{Parent: rg + "/providers/A.B/zones/z", Name: "@"}, rg + "/providers/A.B/zones/z/MX/@", rg + "/providers/A.B/zones/z /subscriptions/s " + strings.ToLower(rg) + "/providers/a.b/zones/z", ""},
-		{"a record of another type", "A.B/zones/MX", Reference{ID: rg + "/providers/A.B/zones/z/A/n"}, "", "", "is no address of A.B/zones/MX"},
-		{"a group", "Microsoft.Resources/resourceGroups", Reference{Parent: "/subscriptions/S", Name: "G"}, rg, "/subscriptions/S /subscriptions/s " + strings.ToLower(rg), ""},
-		{"outside of subscriptions", "A.D/groups", Reference{Name: "g"}, "/providers/A.D/groups/g", " /providers/a.d/groups/g /providers/a.d/groups/g", ""},
-		{"in a subscription", "A.B/things", Reference{Parent: "/subscriptions/S", Name: "T"}, "", "", "is no address of A.B/things"},
+		{"in a group", "A.B/things", Reference{Parent: rg, Name: "T"}, thing,
+			rg + " /subscriptions/s " + strings.ToLower(thing), ""},
+		{"by its id, spelled otherwise", "A.B/things",
+			Reference{ID: "/SUBSCRIPTIONS/S/resourcegroups/G/Providers/a.b/THINGS/T/"}, thing,
+			rg + " /subscriptions/s " + strings.ToLower(thing), ""},
+		{"a child", "A.B/things/parts", Reference{Parent: thing, Name: "p q"}, thing + "/parts/p%20q",
+			thing + " /subscriptions/s " + strings.ToLower(thing), ""},
+		{"a singleton", "A.B/things/services", Reference{Parent: thing}, thing + "/services/default",
+			thing + " /subscriptions/s " + strings.ToLower(thing), ""},
+		{"a singleton by its name", "A.B/things/services", Reference{Parent: thing, Name: "Default"},
+			thing + "/services/default", thing + " /subscriptions/s " + strings.ToLower(thing), ""},
+		{"a singleton without a name", "A.B/things/policy", Reference{Parent: thing}, thing + "/policy",
+			thing + " /subscriptions/s " + strings.ToLower(thing), ""},
+		{"a singleton of another name", "A.B/things/services", Reference{Parent: thing, Name: "x"}, "", "",
+			`a singleton with the name "default"`},
+		{"on anything", "A.C/locks", Reference{Parent: thing, Name: "l"}, thing + "/providers/A.C/locks/l",
+			thing + " /subscriptions/s " + strings.ToLower(thing) + "/providers/a.c/locks/l", ""},
+		{"on a subscription", "A.C/locks", Reference{Parent: "/subscriptions/S", Name: "l"},
+			"/subscriptions/S/providers/A.C/locks/l", "/subscriptions/S /subscriptions/s /subscriptions/s/providers/a.c/locks/l",
+			""},
+		{"a record", "A.B/zones/MX", Reference{Parent: rg + "/providers/A.B/zones/z", Name: "@"},
+			rg + "/providers/A.B/zones/z/MX/@", rg + "/providers/A.B/zones/z /subscriptions/s " + strings.ToLower(rg) +
+				"/providers/a.b/zones/z", ""},
+		{"a record of another type", "A.B/zones/MX", Reference{ID: rg + "/providers/A.B/zones/z/A/n"}, "", "",
+			"is no address of A.B/zones/MX"},
+		{"a group", "Microsoft.Resources/resourceGroups", Reference{Parent: "/subscriptions/S", Name: "G"}, rg,
+			"/subscriptions/S /subscriptions/s " + strings.ToLower(rg), ""},
+		{"outside of subscriptions", "A.D/groups", Reference{Name: "g"}, "/providers/A.D/groups/g",
+			" /providers/a.d/groups/g /providers/a.d/groups/g", ""},
+		{"in a subscription", "A.B/things", Reference{Parent: "/subscriptions/S", Name: "T"}, "", "",
+			"is no address of A.B/things"},
 		{"nothing", "A.B/things", Reference{Parent: rg}, "", "", "give parent and name, or resourceId"},
 		{"both", "A.B/things", Reference{ID: thing, Name: "T"}, "", "", "not by both"},
 		{"a step up", "A.B/things", Reference{Parent: rg + "/..", Name: "T"}, "", "", "a step up"},
 		{"a slash", "A.B/things", Reference{Parent: rg, Name: "T/providers/X"}, "", "", "a character that no name can have"},
 		{"a query", "A.B/things", Reference{Parent: rg, Name: "T?x=1"}, "", "", "a character that no name can have"},
 		{"an escaped slash", "A.B/things", Reference{Parent: rg, Name: "T%2f.."}, "", "", "an escaped character"},
-		{"a placeholder", "A.B/things", Reference{ID: "/subscriptions/{s}/resourceGroups/g/providers/A.B/things/T"}, "", "", "a placeholder"},
+		{"a placeholder", "A.B/things", Reference{ID: "/subscriptions/{s}/resourceGroups/g/providers/A.B/things/T"}, "", "",
+			"a placeholder"},
 		{"no slash", "A.B/things", Reference{ID: "subscriptions/S"}, "", "", "does not begin with a slash"},
 		{"an empty part", "A.B/things", Reference{Parent: "/subscriptions//x", Name: "T"}, "", "", "an empty part"},
 		{"invalid UTF-8", "A.B/things", Reference{Parent: rg, Name: "T\xff"}, "", "", "a character that no name can have"},
-		{"another direction", "A.B/things", Reference{Parent: rg, Name: "T\u202e"}, "", "", "a character that no name can have"},
+		{"another direction", "A.B/things", Reference{Parent: rg, Name: "T\u202e"}, "", "",
+			"a character that no name can have"},
 		{"a control", "A.B/things", Reference{Parent: rg, Name: "T\u0085"}, "", "", "a character that no name can have"},
 		{"a line", "A.B/things", Reference{Parent: rg, Name: "T\u2028"}, "", "", "a character that no name can have"},
 		{"too long", "A.B/things", Reference{Parent: rg, Name: strings.Repeat("x", 400)}, "", "", "it is too long"},
@@ -90,7 +111,8 @@ func TestARMAddresses(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if got := strings.Join([]string{a.Parent, a.Root, a.Chain}, " "); a.URI() != c.path+"?api-version=2020-01-01" || got != c.more {
+		if got := strings.Join([]string{a.Parent, a.Root, a.Chain}, " "); a.URI() != c.path+"?api-version=2020-01-01" ||
+			got != c.more {
 			t.Errorf("%s: got %s and %q, want %s and %q", c.name, a.URI(), got, c.path, c.more)
 		}
 		if a.Key != strings.ToLower(a.ID) {
@@ -115,10 +137,12 @@ func FuzzLocate(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if strings.Contains(a.Path, "/../") || strings.ContainsAny(a.Path, "?#\\ \n") || strings.Contains(strings.ToLower(a.Path), "%2f") {
+		if strings.Contains(a.Path, "/../") || strings.ContainsAny(a.Path, "?#\\ \n") ||
+			strings.Contains(strings.ToLower(a.Path), "%2f") {
 			t.Errorf("%q %q: got the path %q", parent, name, a.Path)
 		}
-		if !strings.HasPrefix(a.Key, ARM.Key(parent)) || !strings.HasPrefix(a.Key, a.Root) || !strings.HasPrefix(a.Key, a.Chain) {
+		if !strings.HasPrefix(a.Key, ARM.Key(parent)) || !strings.HasPrefix(a.Key, a.Root) ||
+			!strings.HasPrefix(a.Key, a.Chain) {
 			t.Errorf("%q %q: got %+v", parent, name, a)
 		}
 		again, err := ARM.Locate(types[0], Reference{ID: a.ID})

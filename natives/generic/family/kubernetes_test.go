@@ -14,9 +14,11 @@ import (
 func kubernetesTypes(t *testing.T) *resources.Index {
 	t.Helper()
 	var paths []string
-	for _, path := range []string{"/api/v1/namespaces/{name}", "/api/v1/namespaces/{namespace}/configmaps/{name}", "/apis/apps/v1/namespaces/{namespace}/deployments/{name}",
+	for _, path := range []string{"/api/v1/namespaces/{name}", "/api/v1/namespaces/{namespace}/configmaps/{name}",
+		"/apis/apps/v1/namespaces/{namespace}/deployments/{name}",
 		"/apis/rbac.authorization.k8s.io/v1/clusterroles/{name}"} {
-		paths = append(paths, fmt.Sprintf(`%q:{"get":{},"put":{}},%q:{"post":{}}`, path, path[:strings.LastIndexByte(path, '/')]))
+		paths = append(paths, fmt.Sprintf(`%q:{"get":{},"put":{}},%q:{"post":{}}`, path,
+			path[:strings.LastIndexByte(path, '/')]))
 	}
 	set := openapi.NewSet(func(name string, _ int64) ([]byte, error) {
 		if name != "k.json" {
@@ -41,7 +43,8 @@ func TestKubernetesAddresses(t *testing.T) {
 		want      string // path, parent, root, collection
 		wrong     string
 	}{
-		{"in a namespace", cm, Reference{Parent: inNs, Name: "c"}, inNs + "/configmaps/c " + inNs + " " + inNs + " " + inNs + "/configmaps", ""},
+		{"in a namespace", cm, Reference{Parent: inNs, Name: "c"}, inNs + "/configmaps/c " + inNs + " " + inNs + " " + inNs +
+			"/configmaps", ""},
 		{"of another group", "apps/v1/deployments", Reference{Parent: inNs, Name: "d.x"},
 			"/apis/apps/v1/namespaces/n/deployments/d.x " + inNs + " " + inNs + " /apis/apps/v1/namespaces/n/deployments", ""},
 		{"by its id", "apps/v1/deployments", Reference{ID: "/apis/apps/v1/namespaces/n/deployments/d"},
@@ -50,8 +53,10 @@ func TestKubernetesAddresses(t *testing.T) {
 		{"in no namespace", role, Reference{Name: "system:node"},
 			"/apis/rbac.authorization.k8s.io/v1/clusterroles/system:node  /cluster /apis/rbac.authorization.k8s.io/v1/clusterroles", ""},
 		{"without a namespace", cm, Reference{Name: "c"}, "", "is no address of v1/configmaps"},
-		{"case counts", cm, Reference{Parent: "/api/v1/namespaces/N", Name: "C"}, "/api/v1/namespaces/N/configmaps/C /api/v1/namespaces/N /api/v1/namespaces/N /api/v1/namespaces/N/configmaps", ""},
-		{"in what is no namespace", cm, Reference{Parent: "/api/v1/nodes/n", Name: "c"}, "", "is no address of v1/configmaps"},
+		{"case counts", cm, Reference{Parent: "/api/v1/namespaces/N", Name: "C"},
+			"/api/v1/namespaces/N/configmaps/C /api/v1/namespaces/N /api/v1/namespaces/N /api/v1/namespaces/N/configmaps", ""},
+		{"in what is no namespace", cm, Reference{Parent: "/api/v1/nodes/n", Name: "c"}, "",
+			"is no address of v1/configmaps"},
 		{"a role in a namespace", role, Reference{Parent: inNs, Name: "r"}, "", "is no address of"},
 		{"another type", cm, Reference{ID: "/apis/apps/v1/namespaces/n/deployments/d"}, "", "is no address of v1/configmaps"},
 		{"a step up", cm, Reference{Parent: inNs, Name: ".."}, "", "a step up"},

@@ -154,7 +154,8 @@ func (n *node) find(path, pattern []string, at, atPattern string, r rules.Rules)
 		return rule.Atomic
 	}
 	if pattern[0] != "*" {
-		return n.members[path[0]].find(path[1:], pattern[1:], jsonpointer.Append(at, path[0]), jsonpointer.Append(atPattern, path[0]), r)
+		return n.members[path[0]].find(path[1:], pattern[1:], jsonpointer.Append(at, path[0]),
+			jsonpointer.Append(atPattern, path[0]), r)
 	}
 	for _, it := range n.items {
 		if it.name(r, at, atPattern) == path[0] {

@@ -24,7 +24,8 @@ func live(ours, bobs, spec string) string {
 	entry := func(name, operation, fields string) string {
 		return `{"manager":"` + name + `","operation":"` + operation + `","fieldsV1":{"f:spec":` + fields + `}}`
 	}
-	return `{"metadata":{"managedFields":[` + entry("us", "Apply", ours) + "," + entry("bob", "Update", bobs) + `]},"spec":` + spec + `}`
+	return `{"metadata":{"managedFields":[` + entry("us", "Apply", ours) + "," + entry("bob", "Update", bobs) +
+		`]},"spec":` + spec + `}`
 }
 
 var table = rules.Table{
@@ -39,31 +40,46 @@ func TestMake(t *testing.T) {
 		changes, warnings, leftOut               string
 		force                                    bool
 	}{
-		{name: "what is ours and as applied was changed by nobody", applied: `{"list":[{"a":1}],"cpu":"0.5","empty":""}`, desired: `{"list":[{"a":1}],"cpu":"0.5","empty":""}`,
-			ours: `{"f:list":{},"f:cpu":{},"f:empty":{}}`, bobs: `{}`, live: `{"list":[{"a":1,"default":true}],"cpu":"500m"}`},
-		{name: "what somebody took is drift, and taken back", applied: `{"n":1}`, desired: `{"n":1}`, ours: `{}`, bobs: `{"f:n":{}}`, live: `{"n":2}`,
+		{name: "what is ours and as applied was changed by nobody", applied: `{"list":[{"a":1}],"cpu":"0.5","empty":""}`,
+			desired: `{"list":[{"a":1}],"cpu":"0.5","empty":""}`,
+			ours:    `{"f:list":{},"f:cpu":{},"f:empty":{}}`, bobs: `{}`,
+			live: `{"list":[{"a":1,"default":true}],"cpu":"500m"}`},
+		{name: "what somebody took is drift, and taken back", applied: `{"n":1}`, desired: `{"n":1}`, ours: `{}`,
+			bobs: `{"f:n":{}}`, live: `{"n":2}`,
 			changes: "/spec/n drift", force: true},
-		{name: "new data are set", applied: `{"n":1}`, desired: `{"n":2}`, ours: `{"f:n":{}}`, bobs: `{}`, live: `{"n":1}`, changes: "/spec/n desired"},
-		{name: "what others have and we never applied is left out", applied: `{}`, desired: `{"n":1,"m":1}`, ours: `{}`, bobs: `{"f:n":{}}`, live: `{"n":2}`,
+		{name: "new data are set", applied: `{"n":1}`, desired: `{"n":2}`, ours: `{"f:n":{}}`, bobs: `{}`, live: `{"n":1}`,
+			changes: "/spec/n desired"},
+		{name: "what others have and we never applied is left out", applied: `{}`, desired: `{"n":1,"m":1}`, ours: `{}`,
+			bobs: `{"f:n":{}}`, live: `{"n":2}`,
 			changes: "/spec/m desired", warnings: "/spec/n KEPT_CONTESTED", leftOut: "/spec/n"},
-		{name: "without a warning if it means the same", applied: `{}`, desired: `{"list":[]}`, ours: `{}`, bobs: `{"f:list":{}}`, live: `{}`, leftOut: "/spec/list"},
-		{name: "an item by its keys, one of them the default", applied: `{}`, desired: `{"ports":[{"port":80,"x":1}]}`, ours: `{}`,
-			bobs: `{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:port":{},"f:x":{}}}}`, live: `{"ports":[{"port":80,"protocol":"TCP","x":2}]}`,
+		{name: "without a warning if it means the same", applied: `{}`, desired: `{"list":[]}`, ours: `{}`,
+			bobs: `{"f:list":{}}`, live: `{}`, leftOut: "/spec/list"},
+		{name: "an item by its keys, one of them the default", applied: `{}`, desired: `{"ports":[{"port":80,"x":1}]}`,
+			ours:     `{}`,
+			bobs:     `{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:port":{},"f:x":{}}}}`,
+			live:     `{"ports":[{"port":80,"protocol":"TCP","x":2}]}`,
 			warnings: "/spec/ports/port=80,protocol=TCP/x KEPT_CONTESTED", leftOut: "/spec/ports/port=80,protocol=TCP/x"},
-		{name: "what others have too is not removed", applied: `{"n":1,"m":1}`, desired: `{}`, ours: `{"f:n":{},"f:m":{}}`, bobs: `{"f:n":{}}`, live: `{"n":1,"m":1}`,
+		{name: "what others have too is not removed", applied: `{"n":1,"m":1}`, desired: `{}`, ours: `{"f:n":{},"f:m":{}}`,
+			bobs: `{"f:n":{}}`, live: `{"n":1,"m":1}`,
 			changes: "/spec/m removed", warnings: "/spec/n KEPT_CONTESTED"},
-		{name: "what is ours is removed, however it is spelled", applied: `{"list":[{"a":1}],"cpu":"0.5"}`, desired: `{}`, ours: `{"f:list":{},"f:cpu":{}}`, bobs: `{}`,
+		{name: "what is ours is removed, however it is spelled", applied: `{"list":[{"a":1}],"cpu":"0.5"}`, desired: `{}`,
+			ours: `{"f:list":{},"f:cpu":{}}`, bobs: `{}`,
 			live: `{"list":[{"a":1,"default":true}],"cpu":"500m"}`, changes: "/spec/cpu removed, /spec/list removed"},
-		{name: "what somebody changed is not removed", applied: `{"list":[{"a":1}]}`, desired: `{}`, ours: `{"f:x":{}}`, bobs: `{"f:list":{}}`,
+		{name: "what somebody changed is not removed", applied: `{"list":[{"a":1}]}`, desired: `{}`, ours: `{"f:x":{}}`,
+			bobs: `{"f:list":{}}`,
 			live: `{"list":[{"a":2}]}`, warnings: "/spec/list KEPT_CONTESTED"},
-		{name: "a map that is one value", applied: `{}`, desired: `{"map":{"a":1}}`, ours: `{}`, bobs: `{"f:map":{}}`, live: `{"map":{"b":1}}`,
+		{name: "a map that is one value", applied: `{}`, desired: `{"map":{"a":1}}`, ours: `{}`, bobs: `{"f:map":{}}`,
+			live:     `{"map":{"b":1}}`,
 			warnings: "/spec/map KEPT_CONTESTED", leftOut: "/spec/map"},
-		{name: "an empty object of others holds nothing", applied: `{}`, desired: `{"o":{"a":1}}`, ours: `{}`, bobs: `{"f:o":{}}`, live: `{"o":{"b":1}}`, changes: "/spec/o/a desired"},
-		{name: "a part of others in a value that becomes a scalar", applied: `{}`, desired: `{"o":1}`, ours: `{}`, bobs: `{"f:o":{"f:a":{}}}`, live: `{"o":{"a":1}}`,
+		{name: "an empty object of others holds nothing", applied: `{}`, desired: `{"o":{"a":1}}`, ours: `{}`,
+			bobs: `{"f:o":{}}`, live: `{"o":{"b":1}}`, changes: "/spec/o/a desired"},
+		{name: "a part of others in a value that becomes a scalar", applied: `{}`, desired: `{"o":1}`, ours: `{}`,
+			bobs: `{"f:o":{"f:a":{}}}`, live: `{"o":{"a":1}}`,
 			warnings: "/spec/o KEPT_CONTESTED", leftOut: "/spec/o"},
 	} {
-		in := threeway.Input{Applied: parsed(t, `{"spec":`+c.applied+`}`), WasApplied: true, Desired: parsed(t, `{"spec":`+c.desired+`}`),
-			Live: parsed(t, live(c.ours, c.bobs, c.live)), IsThere: true, Rules: table}
+		in := threeway.Input{Applied: parsed(t, `{"spec":`+c.applied+`}`), WasApplied: true,
+			Desired: parsed(t, `{"spec":`+c.desired+`}`),
+			Live:    parsed(t, live(c.ours, c.bobs, c.live)), IsThere: true, Rules: table}
 		before := body.Canonical(in.Live)
 		p := Make(in, "us")
 		var changes, warnings []string
@@ -98,7 +114,9 @@ func TestMake(t *testing.T) {
 
 // What the server says of managers may be anything.
 func FuzzRead(f *testing.F) {
-	f.Add(`[{"manager":"bob","operation":"Apply","fieldsV1":{"f:spec":{"k:{\"a\":1}":{".":{}},"v:1":{},"i:0":{},"f:":{}}}}]`, `{"spec":[{"a":1}]}`)
+	f.Add(
+		`[{"manager":"bob","operation":"Apply","fieldsV1":{"f:spec":{"k:{\"a\":1}":{".":{}},"v:1":{},"i:0":{},"f:":{}}}}]`,
+		`{"spec":[{"a":1}]}`)
 	f.Add(`[{"manager":"us","operation":"Apply","fieldsV1":{"f:spec":{"v:[":{},"k:[]":{}}}},1,null]`, `{"spec":{"":null}}`)
 	f.Fuzz(func(t *testing.T, managers, desired string) {
 		m, err := body.Parse([]byte(managers))

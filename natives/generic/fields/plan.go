@@ -53,7 +53,9 @@ func Make(in threeway.Input, ours string) Plan {
 			continue
 		}
 		ignore, out.LeftOut = append(ignore, c.Path), append(out.LeftOut, c.Path)
-		if i := slices.IndexFunc(out.Changes, func(change threeway.Change) bool { return touches(change.Path, c.Path) }); i >= 0 {
+		if i := slices.IndexFunc(out.Changes, func(change threeway.Change) bool {
+			return touches(change.Path, c.Path)
+		}); i >= 0 {
 			warnings[c.Path] = contested(c, "the data want another value, and %s has it: it stays. "+
 				"Remove it from the data, or let %[1]s give it up")
 		}
@@ -81,7 +83,8 @@ func Make(in threeway.Input, ours string) Plan {
 }
 
 func contested(c Conflict, format string) threeway.Finding {
-	return threeway.Finding{Code: threeway.KeptContested, Path: c.Path, Pattern: c.Pattern, Message: fmt.Sprintf(format, people(c.Managers))}
+	return threeway.Finding{Code: threeway.KeptContested, Path: c.Path, Pattern: c.Pattern,
+		Message: fmt.Sprintf(format, people(c.Managers))}
 }
 
 // people returns names of managers for a message. They are chosen by others.

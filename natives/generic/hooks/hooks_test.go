@@ -14,7 +14,9 @@ const scaleSet = "Microsoft.Compute/virtualMachineScaleSets@2019-07-01"
 
 func TestHooksOfAResource(t *testing.T) {
 	hook := func(name, types string, byName bool) *Hook {
-		return &Hook{Name: name, Types: types, ByName: byName, PostReconcile: func(context.Context, Resource) error { return nil }}
+		return &Hook{Name: name, Types: types, ByName: byName, PostReconcile: func(context.Context, Resource) error {
+			return nil
+		}}
 	}
 	r, err := New(0, hook("c", "P/a/**", false), hook("b", "p/*", false), hook("a", "P/a", true))
 	if err != nil {
@@ -25,7 +27,8 @@ func TestHooksOfAResource(t *testing.T) {
 		named []string
 		want  string
 	}{
-		{"P/A@1", nil, "b"}, {"p/a", []string{"a"}, "ab"}, {"P/a/b@1", []string{"a"}, "c"}, {"P/a/b/c", nil, "c"}, {"Q/a", nil, ""}, {"P/ab/c", nil, ""},
+		{"P/A@1", nil, "b"}, {"p/a", []string{"a"}, "ab"}, {"P/a/b@1", []string{"a"}, "c"}, {"P/a/b/c", nil, "c"},
+		{"Q/a", nil, ""}, {"P/ab/c", nil, ""},
 	} {
 		got := ""
 		for _, h := range r.of(Resource{Type: c.of, Named: c.named}) {
@@ -43,7 +46,8 @@ func TestRegistryRefuses(t *testing.T) {
 		hooks []*Hook
 		want  string
 	}{
-		{[]*Hook{{Name: "a", Types: "x", PostReconcile: act}, {Name: "a", Types: "y", PostReconcile: act}}, `there are two hooks "a"`},
+		{[]*Hook{{Name: "a", Types: "x", PostReconcile: act}, {Name: "a", Types: "y", PostReconcile: act}},
+			`there are two hooks "a"`},
 		{[]*Hook{{Name: "a", Types: "x"}}, `hook "a" does nothing`},
 		{[]*Hook{{Name: "a", Types: "[x", PostReconcile: act}}, `hook "a": the pattern "[x" is broken`},
 		{[]*Hook{{Types: "x", PostReconcile: act}}, "a hook needs a name and types"},
@@ -57,9 +61,11 @@ func TestRegistryRefuses(t *testing.T) {
 func TestCheckName(t *testing.T) {
 	for _, c := range []struct{ of, name, want string }{
 		{scaleSet, "azure-autoscaled-capacity", ""},
-		{scaleSet, "azure-autoscaled-capacities", `there is no hook "azure-autoscaled-capacities"; do you mean "azure-autoscaled-capacity"?`},
+		{scaleSet, "azure-autoscaled-capacities",
+			`there is no hook "azure-autoscaled-capacities"; do you mean "azure-autoscaled-capacity"?`},
 		{"P/t", "x", `there is no hook "x"`},
-		{"P/t", "azure-autoscaled-capacity", `the hook "azure-autoscaled-capacity" is about Microsoft.Compute/virtualMachineScaleSets, not about P/t`},
+		{"P/t", "azure-autoscaled-capacity",
+			`the hook "azure-autoscaled-capacity" is about Microsoft.Compute/virtualMachineScaleSets, not about P/t`},
 	} {
 		got := ""
 		if err := Default().CheckName(c.of, c.name); err != nil {
@@ -74,19 +80,20 @@ func TestCheckName(t *testing.T) {
 // A hook that fails in any way fails its resource only: the next resource is worked on.
 func TestFailuresAreOfOneResource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, err := New(time.Second, &Hook{Name: "h", Types: "T", MutateDesired: func(ctx context.Context, x Resource) (any, error) {
-			body := x.Desired.(map[string]any)
-			switch x.ID {
-			case "panic":
-				panic(body["secret"])
-			case "late":
-				<-ctx.Done()
-			case "error":
-				return nil, errors.New("no")
-			}
-			body["secret"] = "changed"
-			return body, nil
-		}})
+		r, err := New(time.Second,
+			&Hook{Name: "h", Types: "T", MutateDesired: func(ctx context.Context, x Resource) (any, error) {
+				body := x.Desired.(map[string]any)
+				switch x.ID {
+				case "panic":
+					panic(body["secret"])
+				case "late":
+					<-ctx.Done()
+				case "error":
+					return nil, errors.New("no")
+				}
+				body["secret"] = "changed"
+				return body, nil
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}

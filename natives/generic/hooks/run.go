@@ -45,7 +45,8 @@ const grace = 100 * time.Millisecond
 // call runs one hook with a copy of the resource. The goroutine of a hook that overruns its
 // time is left alone: it has copies only, and its result is dropped. Until it ends the hook is
 // not called again, so at most as many goroutines are left as workers called it at once.
-func call[T any](ctx context.Context, r *Registry, h *Hook, s Stage, x Resource, run func(context.Context, Resource) (T, error)) (T, error) {
+func call[T any](ctx context.Context, r *Registry, h *Hook, s Stage, x Resource, run func(context.Context,
+	Resource) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	var out result[T]
@@ -155,7 +156,9 @@ func (r *Registry) change(ctx context.Context, x *Resource, s Stage, body *any, 
 // PreReconcile returns whether a resource may be worked on. The first hook that does not let
 // it proceed decides.
 func (r *Registry) PreReconcile(ctx context.Context, x Resource) (Ready, error) {
-	return r.ready(ctx, x, PreReconcile, func(h *Hook) func(context.Context, Resource) (Ready, error) { return h.PreReconcile })
+	return r.ready(ctx, x, PreReconcile, func(h *Hook) func(context.Context, Resource) (Ready, error) {
+		return h.PreReconcile
+	})
 }
 
 // PreDelete returns whether a resource may be deleted, as [Registry.PreReconcile] does.
@@ -163,7 +166,8 @@ func (r *Registry) PreDelete(ctx context.Context, x Resource) (Ready, error) {
 	return r.ready(ctx, x, PreDelete, func(h *Hook) func(context.Context, Resource) (Ready, error) { return h.PreDelete })
 }
 
-func (r *Registry) ready(ctx context.Context, x Resource, s Stage, of func(*Hook) func(context.Context, Resource) (Ready, error)) (Ready, error) {
+func (r *Registry) ready(ctx context.Context, x Resource, s Stage, of func(*Hook) func(context.Context,
+	Resource) (Ready, error)) (Ready, error) {
 	var all Ready
 	for _, h := range r.of(x) {
 		run := of(h)

@@ -47,18 +47,23 @@ func TestEmptyRules(t *testing.T) {
 		{"all rules go", "PUT", `{"location": "x"}`,
 			`{"location": "x", "properties": {"networkAcls": {"defaultAction": "Deny", "ipRules": [], "virtualNetworkRules": []}}}`, []string{"/properties/networkAcls"}},
 		{"one list goes", "PUT", `{"properties": {"networkAcls": {"defaultAction": "Allow"}}}`,
-			`{"properties": {"networkAcls": {"defaultAction": "Allow", "ipRules": []}}}`, []string{"/properties/networkAcls/ipRules"}},
+			`{"properties": {"networkAcls": {"defaultAction": "Allow", "ipRules": []}}}`,
+			[]string{"/properties/networkAcls/ipRules"}},
 		{"what is sent stays", "PUT", `{"properties": {"networkAcls": {"defaultAction": "Allow", "ipRules": [1]}}}`,
-			`{"properties": {"networkAcls": {"defaultAction": "Allow", "ipRules": [1], "virtualNetworkRules": []}}}`, []string{"/properties"}},
+			`{"properties": {"networkAcls": {"defaultAction": "Allow", "ipRules": [1], "virtualNetworkRules": []}}}`,
+			[]string{"/properties"}},
 		{"nothing is cleared", "PUT", `{"location": "x"}`, `{"location": "x"}`, []string{"/properties/networkAclsOther"}},
 		{"a patch with null", "PATCH", `{"properties": {"networkAcls": null}}`,
-			`{"properties": {"networkAcls": {"defaultAction": "Deny", "ipRules": [], "virtualNetworkRules": []}}}`, []string{"/properties/networkAcls"}},
+			`{"properties": {"networkAcls": {"defaultAction": "Deny", "ipRules": [], "virtualNetworkRules": []}}}`,
+			[]string{"/properties/networkAcls"}},
 		{"a patch without a list", "PATCH", `{"properties": {"networkAcls": {"ipRules": null}}}`,
-			`{"properties": {"networkAcls": {"defaultAction": "Deny", "ipRules": []}}}`, []string{"/properties/networkAcls/ipRules"}},
+			`{"properties": {"networkAcls": {"defaultAction": "Deny", "ipRules": []}}}`,
+			[]string{"/properties/networkAcls/ipRules"}},
 		{"a patch of something else", "PATCH", `{"tags": {"a": null}}`, `{"tags": {"a": null}}`, []string{"/tags/a"}},
 	} {
 		body := decode(t, c.body)
-		got, err := Default().MutateRequest(t.Context(), Resource{Type: "microsoft.storage/storageaccounts", Live: decode(t, live)},
+		got, err := Default().MutateRequest(t.Context(), Resource{Type: "microsoft.storage/storageaccounts",
+			Live: decode(t, live)},
 			Request{Method: c.method, Body: body, Cleared: c.cleared})
 		if err != nil || !reflect.DeepEqual(got.Body, decode(t, c.want)) {
 			t.Errorf("%s: got %v, %v, want %s", c.name, got.Body, err, c.want)
@@ -84,11 +89,15 @@ func TestSoftDeletedVault(t *testing.T) {
 		{name: "it is there", status: 200, body: deleted, live: map[string]any{}},
 		{name: "stop is the default", status: 200, body: deleted, want: Ready{Decision: Block, Code: "SOFT_DELETED",
 			Reason: "a deleted vault has this name until 2030-01-01T00:00:00Z: set onSoftDeleted to recover or purge, or choose another name"}},
-		{name: "recover", choice: "recover", status: 200, body: deleted, want: Ready{Set: map[string]any{"/properties/createMode": "recover"}}},
+		{name: "recover", choice: "recover", status: 200, body: deleted,
+			want: Ready{Set: map[string]any{"/properties/createMode": "recover"}}},
 		{name: "purge", choice: "purge", status: 200, body: deleted, want: Ready{Decision: Postpone, Code: "SOFT_DELETED",
-			Reason: "a deleted vault of this name is purged first", First: []Request{{Method: "POST", Path: path + "/purge?api-version=2019-09-01"}}}},
-		{name: "purge of a protected one", choice: "purge", status: 200, body: `{"properties": {"purgeProtectionEnabled": true}}`,
-			want: Ready{Decision: Block, Code: "SOFT_DELETED", Reason: "a deleted vault has this name, and is protected from purging: recover it, or choose another name"}},
+			Reason: "a deleted vault of this name is purged first",
+			First:  []Request{{Method: "POST", Path: path + "/purge?api-version=2019-09-01"}}}},
+		{name: "purge of a protected one", choice: "purge", status: 200,
+			body: `{"properties": {"purgeProtectionEnabled": true}}`,
+			want: Ready{Decision: Block, Code: "SOFT_DELETED",
+				Reason: "a deleted vault has this name, and is protected from purging: recover it, or choose another name"}},
 		{name: "not allowed to look", status: 403, fails: "the service answers 403"},
 		{name: "no answer", err: errors.New("broken"), fails: "broken"},
 	} {
@@ -116,7 +125,8 @@ func TestSoftDeletedVault(t *testing.T) {
 			t.Errorf("%s: asked %s", c.name, asked)
 		}
 	}
-	class, err := Default().ClassifyError(t.Context(), Resource{Type: "Microsoft.KeyVault/vaults"}, Failure{Status: 409, Code: "VaultAlreadyExists"})
+	class, err := Default().ClassifyError(t.Context(), Resource{Type: "Microsoft.KeyVault/vaults"},
+		Failure{Status: 409, Code: "VaultAlreadyExists"})
 	if err != nil || class != "slow" {
 		t.Errorf("got %q, %v", class, err)
 	}

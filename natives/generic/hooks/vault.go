@@ -38,13 +38,15 @@ func findDeletedVault(ctx context.Context, x Resource) (Ready, error) {
 	case "purge":
 		if isProtected, _ := body.Get(answer.Body, "/properties/purgeProtectionEnabled"); isProtected == true {
 			return Ready{Decision: Block, Code: "SOFT_DELETED",
-				Reason: "a deleted vault has this name, and is protected from purging" + until(answer.Body) + ": recover it, or choose another name"}, nil
+				Reason: "a deleted vault has this name, and is protected from purging" + until(answer.Body) +
+					": recover it, or choose another name"}, nil
 		}
 		return Ready{Decision: Postpone, Code: "SOFT_DELETED", Reason: "a deleted vault of this name is purged first",
 			First: []Request{{Method: http.MethodPost, Path: path + "/purge" + query}}}, nil
 	}
 	return Ready{Decision: Block, Code: "SOFT_DELETED",
-		Reason: "a deleted vault has this name" + until(answer.Body) + ": set onSoftDeleted to recover or purge, or choose another name"}, nil
+		Reason: "a deleted vault has this name" + until(answer.Body) +
+			": set onSoftDeleted to recover or purge, or choose another name"}, nil
 }
 
 // until says when the service purges a deleted vault by itself.

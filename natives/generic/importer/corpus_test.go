@@ -22,7 +22,8 @@ import (
 // data have no mistake.
 func TestExamplesAreImported(t *testing.T) {
 	dir := shared.Path(t, "data", "specs")
-	set := openapi.NewSet(func(name string, _ int64) ([]byte, error) { return os.ReadFile(filepath.Join(dir, name)) }, openapi.Limits{})
+	set := openapi.NewSet(func(name string, _ int64) ([]byte, error) { return os.ReadFile(filepath.Join(dir, name)) },
+		openapi.Limits{})
 	var documents []*openapi.Document
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !strings.HasSuffix(name, ".json") || strings.Contains(name, "/examples/") {
@@ -73,7 +74,8 @@ func TestExamplesAreImported(t *testing.T) {
 			}
 		}
 	}
-	fmt.Printf("examples: %d answers were imported, and %d values left out that the specification does not allow\n", answers, refused)
+	fmt.Printf("examples: %d answers were imported, and %d values left out that the specification does not allow\n",
+		answers, refused)
 	if answers < 20 {
 		t.Errorf("only %d answers", answers)
 	}

@@ -53,7 +53,8 @@ func (e Entry) Text() ([]byte, error) {
 		return nil, fmt.Errorf("writing the datafile: %w", err)
 	}
 	if len(e.Secrets) > 0 {
-		out.WriteString("# These values are secrets and were left out. To manage one of them, say where it is kept:\n# secrets:\n")
+		out.WriteString("# These values are secrets and were left out. To manage one of them, say where it is kept:\n# " +
+			"secrets:\n")
 		for _, at := range e.Secrets {
 			fmt.Fprintf(&out, "# - at: %s\n#   secret: {path: , field: , version: }\n", line(at))
 		}
@@ -65,7 +66,8 @@ func (e Entry) Text() ([]byte, error) {
 		}
 	}
 	if len(e.Refused) > 0 {
-		out.WriteString("# The specification does not allow what the service answers here. It was left out, and stays as it is:\n")
+		out.WriteString("# The specification does not allow what the service answers here. It was left out, and stays as " +
+			"it is:\n")
 		for _, r := range e.Refused {
 			fmt.Fprintf(&out, "# - %s # %s\n", line(r.At), r.Code)
 		}

@@ -55,7 +55,8 @@ func (c importCase) checkMark(t *testing.T) {
 	}
 	mark := reconcile.MarkOfTags(texts)
 	err := CheckMark(mark, reconcile.Mark{Integration: "generic", Caller: mark.Caller})
-	if err == nil || !strings.Contains(err.Error(), string(c.Expected.Blocked)) || !strings.Contains(err.Error(), mark.Integration) {
+	if err == nil || !strings.Contains(err.Error(), string(c.Expected.Blocked)) ||
+		!strings.Contains(err.Error(), mark.Integration) {
 		t.Errorf("got %v, want %s with the name of the owner", err, c.Expected.Blocked)
 	}
 	for _, ours := range []reconcile.Mark{{}, {Integration: "generic", Caller: "c"}} {
@@ -84,9 +85,11 @@ func TestImportCases(t *testing.T) {
 func checkEmpty(t *testing.T, live any, got Stripped, r rules.Rules) {
 	t.Helper()
 	applied := threeway.Remember(got.Body, r, []byte("key"))
-	p := threeway.Make(threeway.Input{Applied: applied, WasApplied: true, Desired: got.Body, Live: live, IsThere: true, Rules: r, Key: []byte("key")})
+	p := threeway.Make(threeway.Input{Applied: applied, WasApplied: true, Desired: got.Body, Live: live, IsThere: true,
+		Rules: r, Key: []byte("key")})
 	if p.Action != threeway.None || len(p.Violations) > 0 {
-		t.Errorf("the plan after the import is %s: %+v %+v; the body is %s, live is %s", p.Action, p.Changes, p.Violations, body.Text(got.Body), body.Text(live))
+		t.Errorf("the plan after the import is %s: %+v %+v; the body is %s, live is %s", p.Action, p.Changes, p.Violations,
+			body.Text(got.Body), body.Text(live))
 	}
 }
 
@@ -101,10 +104,12 @@ func TestStrip(t *testing.T) {
 		{At: "/window", Rule: rules.Rule{Atomic: true}},
 		{At: "/items", Rule: rules.Rule{}},
 		{At: "/items/*/at", Rule: rules.Rule{Volatile: true}},
-		{At: "/hosts/*/list/*/token", Rule: rules.Rule{Masked: true}}, {At: "/one", Rule: rules.Rule{Atomic: true}}, {At: "/one/inner/token", Rule: rules.Rule{Secret: true}},
+		{At: "/hosts/*/list/*/token", Rule: rules.Rule{Masked: true}}, {At: "/one", Rule: rules.Rule{Atomic: true}},
+		{At: "/one/inner/token", Rule: rules.Rule{Secret: true}},
 		{At: "/hosts", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}},
 	}
-	live := parsed(t, `{"users":[{"name":"a","password":"canary","id":1},{"name":"b/c","password":"canary"}],"apiKey":"canary","data":{"x":"canary"},
+	live := parsed(t,
+		`{"users":[{"name":"a","password":"canary","id":1},{"name":"b/c","password":"canary"}],"apiKey":"canary","data":{"x":"canary"},
 		"window":{"from":"","to":null,"list":[]},"items":[{"at":1},{"at":2,"v":0}],"empty":{"a":{"b":[]}},"zero":0,"no":false,"text":"",
 		"hosts":[{"name":"a","list":[{"token":"canary","x":1}]},{"name":"b","list":[{"x":1}]}],"one":{"x":1,"inner":{"token":"canary"}}}`)
 	got := Strip(live, table, nil, nil)
@@ -112,7 +117,8 @@ func TestStrip(t *testing.T) {
 	if body.Text(got.Body) != want {
 		t.Errorf("got %s, want %s", body.Text(got.Body), want)
 	}
-	if want := []string{"/apiKey", "/data/x", "/users/name=a/password", "/users/name=b~1c/password"}; !reflect.DeepEqual(got.Secrets, want) {
+	if want := []string{"/apiKey", "/data/x", "/users/name=a/password",
+		"/users/name=b~1c/password"}; !reflect.DeepEqual(got.Secrets, want) {
 		t.Errorf("got the secrets %q, want %q", got.Secrets, want)
 	}
 	if want := []string{"/hosts/name=a/list", "/one"}; !reflect.DeepEqual(got.Whole, want) {
@@ -127,8 +133,10 @@ func TestStrip(t *testing.T) {
 
 // randomValue returns a value with whatever names and texts are awkward.
 func randomValue(r *rand.Rand, depth int) any {
-	words := []string{"", "a", "yes", "no", "1", "1e3", "0x1f", "null", "~", "- a", "a: b", "# c", "a\nb\n", " a", "é", "{}", "2020-01-01", "!!str x", "&a", "*a", "'", `"`, "\t", "a\x01", "\u2028", "<<", "="}
-	numbers := []json.Number{"0", "-1", "1.5", "9007199254740991", "9007199254740993", "1e400", "0.1", "100000000000000000000000", "1.0", "-0"}
+	words := []string{"", "a", "yes", "no", "1", "1e3", "0x1f", "null", "~", "- a", "a: b", "# c", "a\nb\n", " a", "é",
+		"{}", "2020-01-01", "!!str x", "&a", "*a", "'", `"`, "\t", "a\x01", "\u2028", "<<", "="}
+	numbers := []json.Number{"0", "-1", "1.5", "9007199254740991", "9007199254740993", "1e400", "0.1",
+		"100000000000000000000000", "1.0", "-0"}
 	switch n := r.IntN(6); {
 	case n == 0 && depth > 0, n == 1 && depth > 0:
 		out := map[string]any{}
@@ -190,9 +198,11 @@ func TestEntryLaws(t *testing.T) {
 
 func TestFile(t *testing.T) {
 	seen := map[string]string{}
-	for _, id := range []string{"/a/b", "/a/B", "/a/b/c", "/x/b", "/a/" + strings.Repeat("n", 300), "/a/../../etc", "/a/..", "/a/.", "/a/con", "/a/é", "/a/a b", "/a/%2f", "/a/~"} {
+	for _, id := range []string{"/a/b", "/a/B", "/a/b/c", "/x/b", "/a/" + strings.Repeat("n", 300), "/a/../../etc",
+		"/a/..", "/a/.", "/a/con", "/a/é", "/a/a b", "/a/%2f", "/a/~"} {
 		file := Entry{API: "/api.yml", Type: "P/t/sub@1", ResourceID: id}.File()
-		if path.Clean("/"+file) != "/"+file || !strings.HasPrefix(file, "sub/") || strings.ContainsAny(file[4:], `/\ %~`) || len(file) > 100 {
+		if path.Clean("/"+file) != "/"+file || !strings.HasPrefix(file, "sub/") || strings.ContainsAny(file[4:], `/\ %~`) ||
+			len(file) > 100 {
 			t.Errorf("%s: %s", id, file)
 		}
 		if was := seen[file]; was != "" && !strings.EqualFold(was, id) {
@@ -203,8 +213,10 @@ func TestFile(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	got, err := Entry{API: "/cloud/api.yml", Type: "Microsoft.Cache/Redis@2018-03-01", ResourceID: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Cache/Redis/r",
-		Body: parsed(t, `{"location":"West US","properties":{"port":1,"list":[{"b":"yes","a":1.50}],"on":true}}`), Secrets: []string{"/properties/a\nb"}, Whole: []string{"/properties/users"}}.Text()
+	got, err := Entry{API: "/cloud/api.yml", Type: "Microsoft.Cache/Redis@2018-03-01",
+		ResourceID: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Cache/Redis/r",
+		Body:       parsed(t, `{"location":"West US","properties":{"port":1,"list":[{"b":"yes","a":1.50}],"on":true}}`),
+		Secrets:    []string{"/properties/a\nb"}, Whole: []string{"/properties/users"}}.Text()
 	const want = `---
 $schema: /cloud/resource-1.yml
 api:
@@ -235,16 +247,20 @@ body:
 func TestRefuse(t *testing.T) {
 	bad := rules.Rule{ReadOnly: true}
 	typ := &validate.Type{Rules: rules.Table{
-		{At: "/a", Rule: bad}, {At: "/users", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}}, {At: "/users/*/id", Rule: bad}, {At: "/items/*/x/at", Rule: bad},
-		{At: "/one", Rule: rules.Rule{Atomic: true}}, {At: "/one/x", Rule: bad}, {At: "/twice", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}},
+		{At: "/a", Rule: bad}, {At: "/users", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}},
+		{At: "/users/*/id", Rule: bad}, {At: "/items/*/x/at", Rule: bad},
+		{At: "/one", Rule: rules.Rule{Atomic: true}}, {At: "/one/x", Rule: bad},
+		{At: "/twice", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}},
 	}}
-	s := Stripped{Body: parsed(t, `{"a": 1, "b": 1, "users": [{"name": "x", "id": 1}, {"name": "y"}], "items": [{"x": {}}, {"x": {"at": 1}}], "one": {"x": 1, "y": 1},
+	s := Stripped{Body: parsed(t,
+		`{"a": 1, "b": 1, "users": [{"name": "x", "id": 1}, {"name": "y"}], "items": [{"x": {}}, {"x": {"at": 1}}], "one": {"x": 1, "y": 1},
 		"twice": [{"name": "x"}, {"name": "x"}], "deep": {"items": [{"v": 1}]}}`)}
 	s.Refuse(typ)
 	if want := `{"b":1,"deep":{"items":[{"v":1}]},"users":[{"name":"x"},{"name":"y"}]}`; body.Text(s.Body) != want {
 		t.Errorf("got %s, want %s", body.Text(s.Body), want)
 	}
-	want := []Refusal{{"/a", "RO_SET"}, {"/items", "RO_SET"}, {"/one", "RO_SET"}, {"/twice", "DUPLICATE"}, {"/users/0/id", "RO_SET"}}
+	want := []Refusal{{"/a", "RO_SET"}, {"/items", "RO_SET"}, {"/one", "RO_SET"}, {"/twice", "DUPLICATE"},
+		{"/users/0/id", "RO_SET"}}
 	if !reflect.DeepEqual(s.Refused, want) {
 		t.Errorf("got %v, want %v", s.Refused, want)
 	}

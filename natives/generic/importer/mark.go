@@ -11,5 +11,6 @@ func CheckMark(is, ours reconcile.Mark) error {
 	if is == (reconcile.Mark{}) || is == ours {
 		return nil
 	}
-	return reconcile.Config(fmt.Errorf("%s: it has the mark of %.100q (%.100q)", reconcile.CodeOwnedByOther, is.Integration, is.Caller))
+	return reconcile.Config(fmt.Errorf("%s: it has the mark of %.100q (%.100q)", reconcile.CodeOwnedByOther,
+		is.Integration, is.Caller))
 }

@@ -89,7 +89,8 @@ func (s *stripper) inside(pattern, path string, rule rules.Rule, v any, isWhole 
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, inner := range v {
-			if kept, isKept := s.strip(jsonpointer.Append(pattern, name), jsonpointer.Append(path, name), inner, isWhole); isKept {
+			if kept, isKept := s.strip(jsonpointer.Append(pattern, name), jsonpointer.Append(path, name), inner,
+				isWhole); isKept {
 				out[name] = kept
 			}
 		}
@@ -118,7 +119,8 @@ func (s *stripper) items(pattern, path string, rule rules.Rule, list []any) []an
 		out[i] = kept
 		keptMembers, _ := kept.(map[string]any)
 		for _, key := range rule.Keys { // an item is found by its keys, also by default values
-			if v, isThere := members[key]; isThere && keptMembers != nil && !rules.Find(s.rules, pattern+"/*/"+jsonpointer.Escape(key), "").Secret {
+			if v, isThere := members[key]; isThere && keptMembers != nil &&
+				!rules.Find(s.rules, pattern+"/*/"+jsonpointer.Escape(key), "").Secret {
 				keptMembers[key] = v
 			}
 		}

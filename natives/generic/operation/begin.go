@@ -26,7 +26,8 @@ const (
 // the query that reads it.
 func Begin(verb, resource string, endpoint *url.URL, first Answer, now time.Time) (*Operation, Result) {
 	state := provisioningState(first.Body)
-	isRunning := first.Status == http.StatusAccepted || first.Status == http.StatusCreated && state == "" && header(first) != "" ||
+	isRunning := first.Status == http.StatusAccepted || first.Status == http.StatusCreated && state == "" &&
+		header(first) != "" ||
 		state != "" && outcomeOf(state) == ""
 	switch {
 	case !isRunning && state == "", !isRunning && outcomeOf(state) == Succeeded:
@@ -104,7 +105,8 @@ func Resolve(endpoint *url.URL, address string) (*url.URL, error) {
 	}
 	u := endpoint.ResolveReference(relative)
 	u.Fragment, u.RawFragment = "", ""
-	if u.Scheme != endpoint.Scheme || !strings.EqualFold(u.Hostname(), endpoint.Hostname()) || port(u) != port(endpoint) || u.User != nil {
+	if u.Scheme != endpoint.Scheme || !strings.EqualFold(u.Hostname(), endpoint.Hostname()) || port(u) != port(endpoint) ||
+		u.User != nil {
 		return nil, errHost
 	}
 	u.Host = endpoint.Host

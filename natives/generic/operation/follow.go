@@ -120,7 +120,8 @@ func (f Follower) poll(ctx context.Context, o *Operation) (r Result, trouble err
 		return Result{}, fmt.Errorf("asking about the operation: status %d", a.Status)
 	case isGone(a):
 		return o.missing()
-	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden, a.Status >= 300 && a.Status < 400, a.Status < 200:
+	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden, a.Status >= 300 && a.Status < 400,
+		a.Status < 200:
 		return pending(fmt.Errorf("asking about the operation: status %d", a.Status)), nil
 	case a.Status >= 400 && o.Kind == Location:
 		return failure("failed", a.Body), nil

@@ -15,7 +15,8 @@ import (
 func FuzzBegin(f *testing.F) {
 	f.Add(202, "https://management.example/op/1", "", "7", `{}`)
 	f.Add(201, "", "//evil.example/x", "-1", `{"properties":{"provisioningState":"Creating"}}`)
-	f.Add(200, "https://management.example:443@evil.example/", "/x", "99999999999", `{"properties":{"provisioningState":"canceled"},"error":{"code":7}}`)
+	f.Add(200, "https://management.example:443@evil.example/", "/x", "99999999999",
+		`{"properties":{"provisioningState":"canceled"},"error":{"code":7}}`)
 	endpoint := &url.URL{Scheme: "https", Host: "management.example", Path: "/base"}
 	f.Fuzz(func(t *testing.T, status int, async, location, after, raw string) {
 		v, err := body.Parse([]byte(raw))
@@ -23,7 +24,8 @@ func FuzzBegin(f *testing.F) {
 			v = nil
 		}
 		h := http.Header{"Azure-Asyncoperation": {async}, "Location": {location}, "Retry-After": {after}}
-		o, r := operation.Begin(http.MethodPut, resource, endpoint, operation.Answer{Status: status, Header: h, Body: v}, noon)
+		o, r := operation.Begin(http.MethodPut, resource, endpoint, operation.Answer{Status: status, Header: h, Body: v},
+			noon)
 		switch {
 		case o == nil && r.Outcome != operation.Succeeded && r.Outcome != operation.Failed:
 			t.Errorf("got %+v", r)

@@ -57,7 +57,9 @@ func (s *service) follower(timeout time.Duration) operation.Follower {
 			s.saved = append(s.saved, o)
 			return s.saveErr
 		},
-		Clock: operation.Clock{Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, d time.Duration) error {
+		Clock: operation.Clock{Now: func() time.Time {
+			return s.now
+		}, Sleep: func(ctx context.Context, d time.Duration) error {
 			s.waits, s.now = append(s.waits, int(d/time.Second)), s.now.Add(d)
 			return context.Cause(ctx)
 		}}}
@@ -189,36 +191,51 @@ func TestFollow(t *testing.T) {
 		polls      []reply
 		want       string
 	}{
-		{"the status document wins", "PUT", op(201, async, "/s", loc, "/l"), []reply{status("Succeeded")}, "succeeded  [/s] [10]"},
-		{"it names a Location for the result only", "PUT", op(202, async, "/s"), []reply{status("Running", loc, "/l"), status("SUCCEEDED")}, "succeeded  [/s /s] [10 10]"},
-		{"the address moves", "PUT", op(202, async, "/s"), []reply{status("Running", async, "/s2?x=1"), status("succeeded")}, "succeeded  [/s /s2?x=1] [10 10]"},
-		{"Location moves", "PUT", op(202, loc, "/l"), []reply{op(202, loc, "/l2", "Retry-After", "3"), op(200)}, "succeeded  [/l /l2] [10 3]"},
-		{"Location becomes a status document", "PUT", op(202, loc, "/l"), []reply{op(202, async, "/s"), status("Failed")}, "failed LRO_FAILED [/l /s] [10 10]"},
-		{"it moves to another host", "PUT", op(202, loc, "/l"), []reply{op(202, loc, "//evil.example/l2")}, "failed LRO_HOST [/l] [10]"},
+		{"the status document wins", "PUT", op(201, async, "/s", loc, "/l"), []reply{status("Succeeded")},
+			"succeeded  [/s] [10]"},
+		{"it names a Location for the result only", "PUT", op(202, async, "/s"),
+			[]reply{status("Running", loc, "/l"), status("SUCCEEDED")}, "succeeded  [/s /s] [10 10]"},
+		{"the address moves", "PUT", op(202, async, "/s"), []reply{status("Running", async, "/s2?x=1"), status("succeeded")},
+			"succeeded  [/s /s2?x=1] [10 10]"},
+		{"Location moves", "PUT", op(202, loc, "/l"), []reply{op(202, loc, "/l2", "Retry-After", "3"), op(200)},
+			"succeeded  [/l /l2] [10 3]"},
+		{"Location becomes a status document", "PUT", op(202, loc, "/l"), []reply{op(202, async, "/s"), status("Failed")},
+			"failed LRO_FAILED [/l /s] [10 10]"},
+		{"it moves to another host", "PUT", op(202, loc, "/l"), []reply{op(202, loc, "//evil.example/l2")},
+			"failed LRO_HOST [/l] [10]"},
 		{"another scheme", "PUT", op(202, loc, "http://management.example/l"), nil, "failed LRO_HOST [] []"},
 		{"another port", "PUT", op(202, loc, "https://management.example:8443/l"), nil, "failed LRO_HOST [] []"},
 		{"the usual port", "PUT", op(202, loc, "https://Management.Example:443/l"), []reply{op(204)}, "succeeded  [/l] [10]"},
 		{"a user", "PUT", op(202, loc, "https://a:b@management.example/l"), nil, "failed LRO_HOST [] []"},
 		{"a backslash", "PUT", op(202, loc, `https://management.example\@evil.example/l`), nil, "failed LRO_HOST [] []"},
 		{"at least a second", "PUT", op(202, loc, "/l", "Retry-After", "0"), []reply{op(204)}, "succeeded  [/l] [1]"},
-		{"a date", "PUT", op(202, loc, "/l", "Retry-After", noon.Add(25*time.Second).Format(http.TimeFormat)), []reply{op(204)}, "succeeded  [/l] [25]"},
+		{"a date", "PUT", op(202, loc, "/l", "Retry-After", noon.Add(25*time.Second).Format(http.TimeFormat)),
+			[]reply{op(204)}, "succeeded  [/l] [25]"},
 		{"no number", "PUT", op(202, loc, "/l", "Retry-After", "soon"), []reply{op(204)}, "succeeded  [/l] [10]"},
-		{"201 of a resource that is done", "PUT", func() reply { r := in("Succeeded"); r.Status = 201; return r }(), nil, "succeeded  [] []"},
-		{"201 of a resource that failed", "PUT", func() reply { r := in("Failed"); r.Status = 201; return r }(), nil, "failed LRO_FAILED [] []"},
+		{"201 of a resource that is done", "PUT", func() reply { r := in("Succeeded"); r.Status = 201; return r }(), nil,
+			"succeeded  [] []"},
+		{"201 of a resource that failed", "PUT", func() reply { r := in("Failed"); r.Status = 201; return r }(), nil,
+			"failed LRO_FAILED [] []"},
 		{"200 and Updating", "PUT", in("Updating"), []reply{in("Updating"), in("Succeeded")}, "succeeded  [R R] [10 10]"},
 		{"202 without an address", "PUT", op(202), []reply{in("")}, "succeeded  [R] [10]"},
 		{"deleted", "DELETE", op(202), []reply{in("Succeeded"), in("Deleting"), op(404)}, "succeeded  [R R R] [10 10 10]"},
 		{"deleted at once", "DELETE", op(204), nil, "succeeded  [] []"},
-		{"a new resource is not there yet", "PUT", op(202), []reply{op(404), op(404), in("Succeeded")}, "succeeded  [R R R] [10 10 10]"},
-		{"a new resource never comes", "PUT", op(202), []reply{op(404), op(404), op(404), op(404)}, "unknown  [R R R R] [10 10 10 10]"},
-		{"three errors, then three more", "PUT", op(202, async, "/s"), []reply{op(500), {}, op(503), status("Running"), op(500), op(500), op(500), status("Succeeded")},
+		{"a new resource is not there yet", "PUT", op(202), []reply{op(404), op(404), in("Succeeded")},
+			"succeeded  [R R R] [10 10 10]"},
+		{"a new resource never comes", "PUT", op(202), []reply{op(404), op(404), op(404), op(404)},
+			"unknown  [R R R R] [10 10 10 10]"},
+		{"three errors, then three more", "PUT", op(202, async, "/s"), []reply{op(500), {}, op(503), status("Running"),
+			op(500), op(500), op(500), status("Succeeded")},
 			"succeeded  [/s /s /s /s /s /s /s /s] [10 10 10 10 10 10 10 10]"},
-		{"four errors", "PUT", op(202, async, "/s"), []reply{op(500), op(500), op(500), op(500)}, "pending  [/s /s /s /s] [10 10 10 10]"},
-		{"Location tells the failure", "PUT", op(202, loc, "/l"), []reply{{Status: 409, Body: map[string]any{"error": map[string]any{"code": "Full"}}}}, "failed Full [/l] [10]"},
+		{"four errors", "PUT", op(202, async, "/s"), []reply{op(500), op(500), op(500), op(500)},
+			"pending  [/s /s /s /s] [10 10 10 10]"},
+		{"Location tells the failure", "PUT", op(202, loc, "/l"),
+			[]reply{{Status: 409, Body: map[string]any{"error": map[string]any{"code": "Full"}}}}, "failed Full [/l] [10]"},
 		{"not allowed to ask", "PUT", op(202, async, "/s"), []reply{op(403)}, "pending  [/s] [10]"},
 		{"a redirect", "PUT", op(202, async, "/s"), []reply{op(302, loc, "https://evil.example")}, "pending  [/s] [10]"},
 		{"a status document without a status", "PUT", op(202, async, "/s"), []reply{op(200)}, "unknown  [/s] [10]"},
-		{"a status that is no text", "PUT", op(202, async, "/s"), []reply{{Status: 200, Body: map[string]any{"status": 7}}}, "unknown  [/s] [10]"},
+		{"a status that is no text", "PUT", op(202, async, "/s"), []reply{{Status: 200, Body: map[string]any{"status": 7}}},
+			"unknown  [/s] [10]"},
 		{"an operation that is gone", "PUT", op(202, loc, "/l"), []reply{op(410)}, "unknown  [/l] [10]"},
 	} {
 		s := &service{endpoint: "https://management.example", polls: test.polls, now: noon}

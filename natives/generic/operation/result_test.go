@@ -30,20 +30,32 @@ func TestResultAtLocation(t *testing.T) {
 		polls           []reply
 		want            string
 	}{
-		{"at the Location", "PUT", "location", began("/l"), []reply{ended, {Status: 202}, {Status: 200}, is("Succeeded")}, "succeeded  [/s /l /l R]"},
-		{"it moves", "PUT", "location", began("/l"), []reply{ended, {Status: 202, Headers: map[string]string{"Location": "/m"}}, {Status: 204}, is("")}, "succeeded  [/s /l /m R]"},
-		{"of a deletion", "DELETE", "location", began("/l"), []reply{ended, {Status: 202}, {Status: 204}, {Status: 404}}, "succeeded  [/s /l /l R]"},
+		{"at the Location", "PUT", "location", began("/l"), []reply{ended, {Status: 202}, {Status: 200}, is("Succeeded")},
+			"succeeded  [/s /l /l R]"},
+		{"it moves", "PUT", "location", began("/l"),
+			[]reply{ended, {Status: 202, Headers: map[string]string{"Location": "/m"}}, {Status: 204}, is("")},
+			"succeeded  [/s /l /m R]"},
+		{"of a deletion", "DELETE", "location", began("/l"), []reply{ended, {Status: 202}, {Status: 204}, {Status: 404}},
+			"succeeded  [/s /l /l R]"},
 		{"the status document names it later", "PUT", "location", began(""),
-			[]reply{{Status: 200, Body: map[string]any{"status": "Running"}, Headers: map[string]string{"Location": "/l"}}, ended, {Status: 200}, is("")}, "succeeded  [/s /s /l R]"},
-		{"it failed, and the resource agrees", "PUT", "location", began("/l"), []reply{ended, full, is("Failed")}, "failed Full [/s /l R]"},
-		{"it failed, and the resource does not agree", "PUT", "location", began("/l"), []reply{ended, full, is("Succeeded")}, "succeeded  [/s /l R]"},
-		{"it succeeded, and the resource does not agree", "PUT", "location", began("/l"), []reply{ended, {Status: 200}, is("Failed")}, "failed LRO_FAILED [/s /l R]"},
-		{"it is forgotten", "PUT", "location", began("/l"), []reply{ended, {Status: 404}, is("Succeeded")}, "succeeded  [/s /l R]"},
-		{"nobody may read it", "PUT", "location", began("/l"), []reply{ended, {Status: 403}, is("Succeeded")}, "succeeded  [/s /l R]"},
+			[]reply{{Status: 200, Body: map[string]any{"status": "Running"}, Headers: map[string]string{"Location": "/l"}},
+				ended, {Status: 200}, is("")}, "succeeded  [/s /s /l R]"},
+		{"it failed, and the resource agrees", "PUT", "location", began("/l"), []reply{ended, full, is("Failed")},
+			"failed Full [/s /l R]"},
+		{"it failed, and the resource does not agree", "PUT", "location", began("/l"), []reply{ended, full, is("Succeeded")},
+			"succeeded  [/s /l R]"},
+		{"it succeeded, and the resource does not agree", "PUT", "location", began("/l"),
+			[]reply{ended, {Status: 200}, is("Failed")}, "failed LRO_FAILED [/s /l R]"},
+		{"it is forgotten", "PUT", "location", began("/l"), []reply{ended, {Status: 404}, is("Succeeded")},
+			"succeeded  [/s /l R]"},
+		{"nobody may read it", "PUT", "location", began("/l"), []reply{ended, {Status: 403}, is("Succeeded")},
+			"succeeded  [/s /l R]"},
 		{"it is the resource", "PUT", "location", began(resource), []reply{ended, is("Succeeded")}, "succeeded  [/s R]"},
-		{"at another host", "PUT", "location", began("https://evil.example/l"), []reply{ended, is("Succeeded")}, "succeeded  [/s R]"},
+		{"at another host", "PUT", "location", began("https://evil.example/l"), []reply{ended, is("Succeeded")},
+			"succeeded  [/s R]"},
 		{"nothing names it", "PUT", "location", began(""), []reply{ended, is("Succeeded")}, "succeeded  [/s R]"},
-		{"in the status document", "PUT", "azure-async-operation", began("/l"), []reply{ended, is("Succeeded")}, "succeeded  [/s R]"},
+		{"in the status document", "PUT", "azure-async-operation", began("/l"), []reply{ended, is("Succeeded")},
+			"succeeded  [/s R]"},
 		{"not declared", "PUT", "", began("/l"), []reply{ended, is("Succeeded")}, "succeeded  [/s R]"},
 	} {
 		s := &service{endpoint: "https://management.example", polls: test.polls, now: noon}
@@ -67,9 +79,11 @@ func TestResultAtLocation(t *testing.T) {
 
 // The result is waited for as long as an operation is, and a later process goes on with it.
 func TestResultInLaterRun(t *testing.T) {
-	s := &service{endpoint: "https://management.example", now: noon, polls: []reply{{Status: 200, Body: map[string]any{"status": "Succeeded"}}, {Status: 202}}}
+	s := &service{endpoint: "https://management.example", now: noon,
+		polls: []reply{{Status: 200, Body: map[string]any{"status": "Succeeded"}}, {Status: 202}}}
 	f := s.follower(10 * time.Second)
-	o := &operation.Operation{Verb: http.MethodPut, Resource: resource, Kind: operation.Status, Address: "/s", FinalState: operation.AtLocation, Result: "/l"}
+	o := &operation.Operation{Verb: http.MethodPut, Resource: resource, Kind: operation.Status, Address: "/s",
+		FinalState: operation.AtLocation, Result: "/l"}
 	if r := f.Follow(t.Context(), o); r.Outcome != operation.Succeeded {
 		t.Fatalf("got %+v", r)
 	}

@@ -17,10 +17,11 @@ import (
 // A tally counts how histories of one kind ended.
 type tally struct {
 	histories, late, tried, refused, blocked, contested, edits int
-	linked                                                     int             // changes outside that the server makes for kubectl, too
-	nulls                                                      []string        // differences that a null in a list explains
-	second, outside, different                                 []string        // failures
-	apart                                                      map[string]bool // others could edit in one world only
+	// changes outside that the server makes for kubectl, too
+	linked                     int
+	nulls                      []string        // differences that a null in a list explains
+	second, outside, different []string        // failures
+	apart                      map[string]bool // others could edit in one world only
 }
 
 // The same histories, once applied by us and once by kubectl, lead to the same objects; the
@@ -31,7 +32,8 @@ func TestSameAsKubectl(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			got := c.compare(t, k, *triples)
 			t.Logf("%d histories, %d tried to the end, %d refused, %d blocked, %d contested, %d edits; second plan not empty %d, changes outside %d (%d by the server), other than kubectl %d, and %d by a null in a list",
-				got.histories, got.tried, got.refused, got.blocked, got.contested, got.edits, len(got.second), len(got.outside), got.linked, len(got.different), len(got.nulls))
+				got.histories, got.tried, got.refused, got.blocked, got.contested, got.edits, len(got.second), len(got.outside),
+				got.linked, len(got.different), len(got.nulls))
 			for _, line := range got.nulls[:min(len(got.nulls), 3)] {
 				t.Log(line)
 			}
@@ -106,7 +108,8 @@ func (c *cluster) finish(t *testing.T, u *us, all []history, got *tally) {
 	}
 	// What we leave out is what kubectl is refused for. Without it, both do the same.
 	for name := range first(c.kubectl(t, k, whole)) {
-		got.different = append(got.different, fmt.Sprintf("%s: we leave out %q, and kubectl applies all", name, ours[name].plan.LeftOut))
+		got.different = append(got.different, fmt.Sprintf("%s: we leave out %q, and kubectl applies all", name,
+			ours[name].plan.LeftOut))
 	}
 	theirs, why := c.kubectl(t, k, plain)
 	more, whyForced := c.kubectl(t, k, forced, "--force-conflicts")
@@ -130,14 +133,16 @@ func (c *cluster) finish(t *testing.T, u *us, all []history, got *tally) {
 		case o.err != nil:
 			got.refused++
 			if theirs[h.name] {
-				got.different = append(got.different, fmt.Sprintf("%s is refused, and kubectl applies it: %v; %s", h.name, o.err, encode(o.plan.Apply)))
+				got.different = append(got.different, fmt.Sprintf("%s is refused, and kubectl applies it: %v; %s", h.name, o.err,
+					encode(o.plan.Apply)))
 			}
 			continue
 		case !theirs[h.name] && len(o.notes) > 0:
 			got.late++ // both were refused, and we went on without what others have
 			continue
 		case !theirs[h.name] && o.plan.Action != threeway.None:
-			got.differs(h, fmt.Sprintf("%s is applied, and kubectl is refused: %s %s", h.name, encode(o.plan.Changes), why+whyForced))
+			got.differs(h, fmt.Sprintf("%s is applied, and kubectl is refused: %s %s", h.name, encode(o.plan.Changes),
+				why+whyForced))
 			continue
 		}
 		if len(o.plan.LeftOut) > 0 {
@@ -147,7 +152,8 @@ func (c *cluster) finish(t *testing.T, u *us, all []history, got *tally) {
 			got.second = append(got.second, fmt.Sprintf("%s second plan: %s", h.name, encode(p.Changes)))
 		}
 		after, other := comparable(c.live(t, k, "ours", h.name)), comparable(c.live(t, k, "theirs", h.name))
-		for _, path := range changedOutside(comparable(befores[h.name]), after, applied[h.name], k.object("ours", h.name, h.desired), u.rules) {
+		for _, path := range changedOutside(comparable(befores[h.name]), after, applied[h.name],
+			k.object("ours", h.name, h.desired), u.rules) {
 			if at, _, _ := strings.Cut(path, " "); encode(find(after, at)) == encode(find(other, at)) {
 				got.linked++
 			} else {
@@ -155,7 +161,8 @@ func (c *cluster) finish(t *testing.T, u *us, all []history, got *tally) {
 			}
 		}
 		if d := differences("", after, other); len(d) > 0 {
-			got.differs(h, fmt.Sprintf("%s differs from kubectl: %s; plan %s %s %s", h.name, strings.Join(d, ", "), o.plan.Action, encode(o.plan.Changes), encode(o.plan.Warnings)))
+			got.differs(h, fmt.Sprintf("%s differs from kubectl: %s; plan %s %s %s", h.name, strings.Join(d, ", "),
+				o.plan.Action, encode(o.plan.Changes), encode(o.plan.Warnings)))
 		}
 	}
 }

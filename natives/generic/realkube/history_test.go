@@ -33,7 +33,8 @@ func makeHistory(k kind, r *rand.Rand, i int) history {
 	h.applied = k.body.any(r).(map[string]any)
 	h.desired = k.body.vary(r, h.applied).(map[string]any)
 	for range r.IntN(4) {
-		e := edit{manager: []string{"alice", "bob"}[r.IntN(2)], media: []string{k.merges, applying, merging}[r.IntN(3)], force: r.IntN(2) == 0}
+		e := edit{manager: []string{"alice", "bob"}[r.IntN(2)], media: []string{k.merges, applying, merging}[r.IntN(3)],
+			force: r.IntN(2) == 0}
 		if body, ok := k.body.part(r).(map[string]any); ok {
 			e.body = body
 			h.edits = append(h.edits, e)

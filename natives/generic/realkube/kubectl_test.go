@@ -39,7 +39,8 @@ func TestHistoriesAreValid(t *testing.T) {
 			second = append(second, k.object("n", h.name, h.desired))
 		}
 		again, why := c.kubectl(t, k, second, "--force-conflicts")
-		t.Logf("%s: %d of %d made, %d of %d edits done, %d of %d (%d) applied again", k.name, len(made), len(all), done, edits, len(again), len(all), plain)
+		t.Logf("%s: %d of %d made, %d of %d edits done, %d of %d (%d) applied again", k.name, len(made), len(all), done,
+			edits, len(again), len(all), plain)
 		t.Logf("%.2000s\n%.2000s", told, why)
 	}
 }

@@ -63,13 +63,15 @@ func (w *world) object(typeName, name string, of content) {
 
 func (w *world) environment() integration.Environment {
 	w.t.Helper()
-	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  generic:\n    settings: {hosts: [127.0.0.1]}\n"))
+	rules, err := settings.Read("prcheck.yaml",
+		[]byte("version: 1\nintegrations:\n  generic:\n    settings: {hosts: [127.0.0.1]}\n"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.log.Reset()
 	w.findings, w.deeds = nil, nil
-	return integration.Environment{Integration: "generic", Settings: rules.For("generic"), Query: w.Query(w.t), State: state.ReadOnly(w.state), Log: &w.log,
+	return integration.Environment{Integration: "generic", Settings: rules.For("generic"), Query: w.Query(w.t),
+		State: state.ReadOnly(w.state), Log: &w.log,
 		Now: time.Now, Endpoint: w.endpoint(), Workers: 2, Report: func(f integration.Remark) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -119,7 +121,8 @@ func (w *world) at(k kind, name string, names ...string) any {
 
 func (w *world) edit(k kind, name, content string) {
 	w.t.Helper()
-	if code := w.do(w.t, k, "shop", name, edit{manager: "bob", media: merging, body: value(content).(map[string]any)}); code != http.StatusOK {
+	if code := w.do(w.t, k, "shop", name,
+		edit{manager: "bob", media: merging, body: value(content).(map[string]any)}); code != http.StatusOK {
 		w.t.Fatalf("an edit of %s: %d", name, code)
 	}
 }
@@ -133,7 +136,8 @@ func TestNative(t *testing.T) {
 	w := newWorld(t)
 	maps, deployments, databases := kindOf("ConfigMap"), kindOf("Deployment"), kindOf("Database")
 	w.object("v1/configmaps", "conf", content{"data": content{"a": "1", "b": "2"}})
-	w.object("apps/v1/deployments", "web", value(`{"spec":{"replicas":2,"selector":{"matchLabels":{"app":"web"}},"template":{"metadata":{"labels":{"app":"web"}},
+	w.object("apps/v1/deployments", "web",
+		value(`{"spec":{"replicas":2,"selector":{"matchLabels":{"app":"web"}},"template":{"metadata":{"labels":{"app":"web"}},
 		"spec":{"containers":[{"name":"web","image":"i:1","resources":{"limits":{"cpu":"0.5"}},"env":[{"name":"A","value":""}]}]}}}}`).(map[string]any))
 	w.object("example.com/v1/databases", "db", content{"spec": content{"engine": "pg", "zones": []any{"a"}}})
 	w.run("the first run", "create conf done, create db done, create web done")
@@ -150,10 +154,12 @@ func TestNative(t *testing.T) {
 	spec := w.Data["/cloud/web.yml"]["body"].(map[string]any)["spec"].(map[string]any)
 	spec["minReadySeconds"], spec["revisionHistoryLimit"] = 3, 4
 	w.run("a contested field", "update web done")
-	if m, r := encode(w.at(deployments, "web", "spec", "minReadySeconds")), encode(w.at(deployments, "web", "spec", "revisionHistoryLimit")); m != "7" || r != "4" {
+	if m, r := encode(w.at(deployments, "web", "spec", "minReadySeconds")),
+		encode(w.at(deployments, "web", "spec", "revisionHistoryLimit")); m != "7" || r != "4" {
 		t.Errorf("a contested field: %s %s", m, r)
 	}
-	if all := fmt.Sprint(w.findings) + w.log.String(); !strings.Contains(all, "KEPT_CONTESTED") || !strings.Contains(all, `bob`) {
+	if all := fmt.Sprint(w.findings) + w.log.String(); !strings.Contains(all, "KEPT_CONTESTED") ||
+		!strings.Contains(all, `bob`) {
 		t.Errorf("nothing tells of the contested field: %s", all)
 	}
 	w.run("after the contested field", "")
@@ -176,17 +182,21 @@ func TestNative(t *testing.T) {
 func TestImport(t *testing.T) {
 	w := newWorld(t)
 	deployments := kindOf("Deployment")
-	made, told := w.kubectl(t, deployments, []any{deployments.object("shop", "web", value(`{"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"canary"}},
+	made, told := w.kubectl(t, deployments,
+		[]any{deployments.object("shop", "web",
+			value(`{"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"canary"}},
 		"spec":{"selector":{"matchLabels":{"app":"web"}},"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"web","image":"i:1"}]}}}}`).(map[string]any))})
 	if len(made) != 1 {
 		t.Fatal(told)
 	}
-	w.must(t, http.MethodPost, "/api/v1/namespaces/shop/secrets", "application/json", `{"metadata":{"name":"s"},"stringData":{"password":"canary"}}`)
+	w.must(t, http.MethodPost, "/api/v1/namespaces/shop/secrets", "application/json",
+		`{"metadata":{"name":"s"},"stringData":{"password":"canary"}}`)
 	before := w.live(t, deployments, "shop", "web")
 	for _, id := range []string{"/apis/apps/v1/namespaces/shop/deployments/web", "/api/v1/namespaces/shop/secrets/s"} {
 		n := generic.Importer(generic.ImportOptions{ID: id, Folder: "cloud", Save: func(all []generic.Imported) error {
 			for _, one := range all {
-				if strings.Contains(string(one.Text), "canary") || strings.Contains(string(one.Text), "Y2FuYXJ5") || strings.Contains(string(one.Text), "managedFields") {
+				if strings.Contains(string(one.Text), "canary") || strings.Contains(string(one.Text), "Y2FuYXJ5") ||
+					strings.Contains(string(one.Text), "managedFields") {
 					t.Errorf("the data show too much:\n%s", one.Text)
 				}
 				w.Add("/"+one.File, content{"type": one.Entry.Type, "resourceId": one.Entry.ResourceID, "body": one.Entry.Body})

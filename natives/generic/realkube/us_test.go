@@ -142,7 +142,8 @@ func (u *us) apply(t *testing.T, namespace, name string, desired map[string]any)
 func comparable(v map[string]any) map[string]any {
 	out, _ := body.Clone(v).(map[string]any)
 	meta, _ := out["metadata"].(map[string]any)
-	for _, name := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields", "namespace", "generation"} {
+	for _, name := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields", "namespace",
+		"generation"} {
 		delete(meta, name)
 	}
 	delete(out, "status")

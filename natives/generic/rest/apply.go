@@ -77,7 +77,8 @@ func (w *write) leaveOut(desired any, all []conflict) any {
 		}
 		if out, isThere := cut(desired, path); isThere {
 			desired = out
-			w.note(Note{Code: "KEPT_CONTESTED", Path: pointerOf(path), Text: fmt.Sprintf("it belongs to the manager %q, and is left as it is", w.text(c.manager))})
+			w.note(Note{Code: "KEPT_CONTESTED", Path: pointerOf(path),
+				Text: fmt.Sprintf("it belongs to the manager %q, and is left as it is", w.text(c.manager))})
 		}
 	}
 	return desired

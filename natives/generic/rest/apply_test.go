@@ -15,7 +15,8 @@ import (
 )
 
 // applying is what a type takes that has server-side apply.
-var applying = Abilities{Verbs: []string{"get", "put", "patch", "delete"}, HasPost: true, PatchKind: resources.PatchOpaque,
+var applying = Abilities{Verbs: []string{"get", "put", "patch", "delete"}, HasPost: true,
+	PatchKind:  resources.PatchOpaque,
 	PatchMedia: []string{mediaApply, mediaMerge}}
 
 // conflicting is the answer of an API server to an apply that takes fields of others.
@@ -23,9 +24,11 @@ func conflicting(fields ...string) *http.Response {
 	var causes []any
 	for _, f := range fields {
 		manager, field, _ := strings.Cut(f, " ")
-		causes = append(causes, object{"reason": "FieldManagerConflict", "message": fmt.Sprintf("conflict with %q using v1", manager), "field": field})
+		causes = append(causes, object{"reason": "FieldManagerConflict", "message": fmt.Sprintf("conflict with %q using v1",
+			manager), "field": field})
 	}
-	return answer(409, object{"kind": "Status", "reason": "Conflict", "message": "Apply failed", "details": object{"causes": causes}})
+	return answer(409, object{"kind": "Status", "reason": "Conflict", "message": "Apply failed",
+		"details": object{"causes": causes}})
 }
 
 // Fields of others are left alone and told; all that is ours is taken.
@@ -44,12 +47,16 @@ func TestApply(t *testing.T) {
 		{"no conflict", nil, nil, "GET PATCH/false GET", desired, ""},
 		{"the autoscaler's", nil, conflicting("hpa .properties.replicas"), "GET PATCH/false PATCH/false GET",
 			props("replicas", "5", "image", "2", "containers", containers("2")), "/properties/replicas"},
-		{"ours by the state", props("replicas", "1"), conflicting("somebody .properties.replicas"), "GET PATCH/false PATCH/true GET", desired, ""},
-		{"ours by another kind of request", nil, conflicting(family.FieldManager + " .properties.replicas"), "GET PATCH/false PATCH/true GET", desired, ""},
-		{"one is not ours", props("replicas", "1"), conflicting("a .properties.replicas", "b .properties.image"), "GET PATCH/false PATCH/false PATCH/true GET",
+		{"ours by the state", props("replicas", "1"), conflicting("somebody .properties.replicas"),
+			"GET PATCH/false PATCH/true GET", desired, ""},
+		{"ours by another kind of request", nil, conflicting(family.FieldManager + " .properties.replicas"),
+			"GET PATCH/false PATCH/true GET", desired, ""},
+		{"one is not ours", props("replicas", "1"), conflicting("a .properties.replicas", "b .properties.image"),
+			"GET PATCH/false PATCH/false PATCH/true GET",
 			props("replicas", "2", "image", "1", "containers", containers("2")), "/properties/image"},
 		{"in an item", nil, conflicting(`x .properties.containers[name="app"].image`), "GET PATCH/false PATCH/false GET",
-			props("replicas", "2", "image", "2", "containers", []any{object{"name": "app"}}), "/properties/containers/name=app/image"},
+			props("replicas", "2", "image", "2", "containers", []any{object{"name": "app"}}),
+			"/properties/containers/name=app/image"},
 	} {
 		s := newService(t, *family.Kubernetes)
 		s.put(thing, live)
@@ -65,7 +72,8 @@ func TestApply(t *testing.T) {
 			}
 			return nil
 		}
-		p := &planner{desired: desired, applied: test.applied, rules: rules.Table{{At: "/properties/containers", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}}}}
+		p := &planner{desired: desired, applied: test.applied,
+			rules: rules.Table{{At: "/properties/containers", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}}}}
 		to := target(applying)
 		r, err := s.client().Write(t.Context(), to, p, &memory{})
 		if err != nil {
@@ -96,8 +104,9 @@ func TestApplyTakesAway(t *testing.T) {
 	whole := props("a", "1", "gone", "x", "list", []any{object{"name": "a"}, object{"name": "b"}})
 	whole["metadata"] = object{"resourceVersion": "7"}
 	s.put(thing, whole)
-	p := &planner{desired: props("a", "2", "list", []any{object{"name": "a"}}), applied: props("a", "1", "gone", "x", "list", []any{object{"name": "a"}, object{"name": "b"}}),
-		rules: rules.Table{{At: "/properties/list", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}}}}
+	p := &planner{desired: props("a", "2", "list", []any{object{"name": "a"}}),
+		applied: props("a", "1", "gone", "x", "list", []any{object{"name": "a"}, object{"name": "b"}}),
+		rules:   rules.Table{{At: "/properties/list", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}}}}
 	s.before = func(r sent) *http.Response { // an apply that leaves what others own
 		if r.media != mediaApply {
 			return nil
@@ -110,7 +119,8 @@ func TestApplyTakesAway(t *testing.T) {
 	}
 	sent := s.writes()
 	last := sent[len(sent)-1]
-	want := object{"metadata": object{"resourceVersion": "7"}, "properties": object{"gone": nil, "list": []any{object{"name": "a"}}}}
+	want := object{"metadata": object{"resourceVersion": "7"},
+		"properties": object{"gone": nil, "list": []any{object{"name": "a"}}}}
 	if len(sent) != 2 || last.media != mediaMerge || body.Canonical(last.body) != body.Canonical(want) {
 		t.Errorf("got %d writes, the last %s %v, want %v", len(sent), last.media, last.body, want)
 	}
@@ -159,7 +169,8 @@ func TestFieldPath(t *testing.T) {
 }
 
 func FuzzFields(f *testing.F) {
-	for _, seed := range []string{`.spec.ports[port=80,protocol="TCP"].nodePort`, `.a[="x"]`, "a[0].b", "/a/0/b", "[[]]", ".[", "..", "a]["} {
+	for _, seed := range []string{`.spec.ports[port=80,protocol="TCP"].nodePort`, `.a[="x"]`, "a[0].b", "/a/0/b", "[[]]",
+		".[", "..", "a]["} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, field string) {

@@ -44,10 +44,12 @@ func TestBadAnswers(t *testing.T) {
 		class  Class
 		want   string
 	}{
-		{"HTML", plain(200, "text/html", "<html>login</html>"), Fatal, `the answer of cloud.example is "text/html", not JSON: check the endpoint`},
+		{"HTML", plain(200, "text/html", "<html>login</html>"), Fatal,
+			`the answer of cloud.example is "text/html", not JSON: check the endpoint`},
 		{"no media type", plain(200, "", "{}"), Fatal, "not JSON"},
 		{"HTML in place of an error", plain(403, "text/html", "<html>no</html>"), Slow, "status 403: the answer is no JSON"},
-		{"HTML in place of 404", plain(404, "text/html", "<html>no</html>"), Fatal, "status 404: the answer of cloud.example is \"text/html\", not JSON: check the endpoint"},
+		{"HTML in place of 404", plain(404, "text/html", "<html>no</html>"), Fatal,
+			"status 404: the answer of cloud.example is \"text/html\", not JSON: check the endpoint"},
 		{"a cut 404", plain(404, mediaJSON, `{"error":{"co`), Retry, "status 404: the answer is cut"},
 		{"a cut body", plain(200, mediaJSON, `{"a": {"b`), Retry, "the answer is cut"},
 		{"a cut line", func() *http.Response {
@@ -61,12 +63,16 @@ func TestBadAnswers(t *testing.T) {
 		{"nothing", plain(200, mediaJSON, ``), Fatal, "the answer is no JSON object"},
 		{"twice the same member", plain(200, mediaJSON, `{"a":1,"a":2}`), Fatal, "the answer is no JSON"},
 		{"invalid UTF-8", plain(200, mediaJSON, "{\"a\":\"\xff\"}"), Fatal, "the answer is no JSON"},
-		{"a redirect", func() *http.Response { return answer(302, nil, "Location", "https://evil.example/") }, Fatal, "redirect"},
+		{"a redirect", func() *http.Response { return answer(302, nil, "Location", "https://evil.example/") }, Fatal,
+			"redirect"},
 		{"a permanent redirect", func() *http.Response { return answer(308, nil, "Location", "/there") }, Fatal, "redirect"},
 		{"not allowed", plain(401, mediaJSON, `{"error":{"code":"","message":"no"}}`), Fatal, "status 401: no"},
-		{"escapes in a message", plain(400, mediaJSON, `{"error":{"code":"X","message":"a\u001b[31m\nred"}}`), Fatal, "status 400 X: a red"},
-		{"a secret in a message", plain(400, mediaJSON, `{"error":{"code":"X","message":"hunter2-canary is wrong"}}`), Fatal, "status 400 X: *** is wrong"},
-		{"a long message", plain(400, mediaJSON, `{"error":{"code":"X","message":"`+strings.Repeat("m", 5000)+`"}}`), Fatal, "status 400 X: mmm"},
+		{"escapes in a message", plain(400, mediaJSON, `{"error":{"code":"X","message":"a\u001b[31m\nred"}}`), Fatal,
+			"status 400 X: a red"},
+		{"a secret in a message", plain(400, mediaJSON, `{"error":{"code":"X","message":"hunter2-canary is wrong"}}`), Fatal,
+			"status 400 X: *** is wrong"},
+		{"a long message", plain(400, mediaJSON, `{"error":{"code":"X","message":"`+strings.Repeat("m", 5000)+`"}}`), Fatal,
+			"status 400 X: mmm"},
 		{"no line", func() *http.Response { return &http.Response{} }, Retry, "no answer: the line is cut"},
 	} {
 		s := newService(t, *family.ARM)
@@ -92,7 +98,8 @@ func TestExactNumbers(t *testing.T) {
 	long := strings.Repeat("9", 400)
 	s := newService(t, *family.ARM)
 	s.put(thing, props("a", "1", "n", json.Number("9007199254740993"), "long", json.Number(long)))
-	if _, err := s.client().Write(t.Context(), target(putOnly), &planner{desired: props("a", "2")}, &memory{}); err != nil {
+	if _, err := s.client().Write(t.Context(), target(putOnly), &planner{desired: props("a", "2")},
+		&memory{}); err != nil {
 		t.Fatal(err)
 	}
 	p := s.things[thing]["properties"].(object)
@@ -103,7 +110,8 @@ func TestExactNumbers(t *testing.T) {
 
 // A client never sends anything to another host, whatever an answer says.
 func TestOtherHosts(t *testing.T) {
-	for _, next := range []string{"https://evil.example/x", "//evil.example/x", "http://cloud.example/x", "https://cloud.example:8443/x", "https://u:p@cloud.example/x", `https://cloud.example\@evil.example/`} {
+	for _, next := range []string{"https://evil.example/x", "//evil.example/x", "http://cloud.example/x",
+		"https://cloud.example:8443/x", "https://u:p@cloud.example/x", `https://cloud.example\@evil.example/`} {
 		s := newService(t, *family.ARM)
 		s.before = func(sent) *http.Response { return answer(200, object{"value": []any{}, "nextLink": next}) }
 		_, err := s.client().List(t.Context(), target(putOnly), "/things")
@@ -123,10 +131,15 @@ func TestList(t *testing.T) {
 		answers []object
 		want    string
 	}{
-		{"addresses", *family.ARM, []object{{"value": []any{"a"}, "nextLink": "https://cloud.example/things?page=2&api-version=1"}, {"value": []any{"b"}}}, "[a b] api-version=1 api-version=1&page=2"},
-		{"tokens", kube, []object{{"items": []any{"a"}, "metadata": object{"continue": "t/1"}}, {"items": []any{"b"}, "metadata": object{}}}, "[a b] api-version=1 api-version=1&continue=t%2F1"},
-		{"no list", *family.ARM, []object{{"things": []any{}}}, `status 200: the answer of the collection has no list "value"`},
-		{"the same page", *family.ARM, []object{{"value": []any{"a"}, "nextLink": "/things?api-version=1"}}, "status 200: the next page of the collection is the same page"},
+		{"addresses", *family.ARM,
+			[]object{{"value": []any{"a"}, "nextLink": "https://cloud.example/things?page=2&api-version=1"},
+				{"value": []any{"b"}}}, "[a b] api-version=1 api-version=1&page=2"},
+		{"tokens", kube, []object{{"items": []any{"a"}, "metadata": object{"continue": "t/1"}},
+			{"items": []any{"b"}, "metadata": object{}}}, "[a b] api-version=1 api-version=1&continue=t%2F1"},
+		{"no list", *family.ARM, []object{{"things": []any{}}},
+			`status 200: the answer of the collection has no list "value"`},
+		{"the same page", *family.ARM, []object{{"value": []any{"a"}, "nextLink": "/things?api-version=1"}},
+			"status 200: the next page of the collection is the same page"},
 	} {
 		s := newService(t, test.family)
 		n := 0

@@ -33,7 +33,8 @@ func (c *Client) Do(ctx context.Context, t Target, act Action, m Memory) error {
 		return err
 	}
 	defer unlock()
-	r := request{method: act.Method, uri: c.path(act.Path), media: mediaJSON, root: t.Address.Root, about: t.Type, isOnce: true}
+	r := request{method: act.Method, uri: c.path(act.Path), media: mediaJSON, root: t.Address.Root, about: t.Type,
+		isOnce: true}
 	if act.Body != nil {
 		if r.body, err = encode(act.Body); err != nil {
 			return err

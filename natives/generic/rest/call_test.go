@@ -37,7 +37,8 @@ func TestDo(t *testing.T) {
 			}
 			c := s.client()
 			c.Throttle = &Throttle{}
-			err := c.Do(t.Context(), target(putOnly), Action{Method: http.MethodPost, Path: "/subscriptions/s/gone/a/purge?api-version=1"}, &memory{})
+			err := c.Do(t.Context(), target(putOnly),
+				Action{Method: http.MethodPost, Path: "/subscriptions/s/gone/a/purge?api-version=1"}, &memory{})
 			var e *Error
 			if got := strings.Join(did, " "); got != test.want || (err == nil) != (test.class == "") ||
 				err != nil && (!errors.As(err, &e) || e.Class != test.class) {
@@ -48,7 +49,8 @@ func TestDo(t *testing.T) {
 				t.Error("the throttle was not asked")
 			}
 			c.Trial, did = true, nil
-			if err := c.Do(t.Context(), target(putOnly), Action{Method: http.MethodPost, Path: "/x"}, &memory{}); err != nil || did != nil {
+			if err := c.Do(t.Context(), target(putOnly), Action{Method: http.MethodPost, Path: "/x"}, &memory{}); err != nil ||
+				did != nil {
 				t.Errorf("a trial sent %q, %v", did, err)
 			}
 		})

@@ -38,7 +38,8 @@ func TestErrorClassCases(t *testing.T) {
 		case map[string]any:
 			want.Class = Class(text(w["class"]))
 			if o, ok := w["override"].(map[string]any); ok {
-				want.Override = &classes.Entry{Type: text(o["type"]), Path: text(o["path"]), Class: text(o["class"]), Reason: text(o["reason"])}
+				want.Override = &classes.Entry{Type: text(o["type"]), Path: text(o["path"]), Class: text(o["class"]),
+					Reason: text(o["reason"])}
 			}
 		}
 		if e.Class != want.Class {
@@ -51,7 +52,8 @@ func TestErrorClassCases(t *testing.T) {
 			t.Fatalf("got the overrides %+v, want one", e.Overrides)
 		}
 		got := e.Overrides[0]
-		if got.Type != want.Override.Type || got.Path != want.Override.Path || got.Class != want.Override.Class || got.Reason != want.Override.Reason {
+		if got.Type != want.Override.Type || got.Path != want.Override.Path || got.Class != want.Override.Class ||
+			got.Reason != want.Override.Reason {
 			t.Errorf("got the override %+v, want %+v", got, *want.Override)
 		}
 	})
@@ -65,8 +67,10 @@ func TestNamesThatAreTaken(t *testing.T) {
 		code   string
 		want   Class
 	}{
-		{409, "CacheNameAlreadyExists", Fatal}, {409, "domainNameInUse", Fatal}, {409, "HandleAlreadyTaken", Fatal}, {409, "HostNameNotAvailable", Fatal},
-		{409, "AlreadyExistsElsewhere", Retry}, {409, "InUse", Retry}, {503, "ZoneNotAvailable", Retry}, {429, "SlotNameInUse", Retry},
+		{409, "CacheNameAlreadyExists", Fatal}, {409, "domainNameInUse", Fatal}, {409, "HandleAlreadyTaken", Fatal},
+		{409, "HostNameNotAvailable", Fatal},
+		{409, "AlreadyExistsElsewhere", Retry}, {409, "InUse", Retry}, {503, "ZoneNotAvailable", Retry},
+		{429, "SlotNameInUse", Retry},
 	} {
 		body := map[string]any{"error": map[string]any{"code": "Failed", "details": []any{map[string]any{"code": c.code}}}}
 		if got := readFailure(c.status, body).class(""); got != c.want {
@@ -79,7 +83,8 @@ func TestNamesThatAreTaken(t *testing.T) {
 func below(paths []string, path string) bool {
 	return slices.ContainsFunc(paths, func(p string) bool {
 		rest, ok := strings.CutPrefix(path, p)
-		return ok && (rest == "" || strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, "{"))
+		return ok && (rest == "" || strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "[") ||
+			strings.HasPrefix(rest, "{"))
 	})
 }
 
@@ -111,9 +116,12 @@ func TestRequestCases(t *testing.T) {
 	}
 	shared.Each(t, "request", func(t *testing.T, c requestCase) {
 		in, want := c.Input, c.Expected
-		a := Abilities{Verbs: in.Verbs, HasPost: slices.Contains(in.Collection, "post"), PutCreates: in.PutCreates == nil || *in.PutCreates,
-			PatchKind: in.PatchKind, PatchMedia: in.Consumes, PatchMerges: in.Override.Patch == "merge",
-			PatchTakes: func(p string) bool { return below(in.PatchPaths, p) }, NullIsValue: func(string) bool { return in.NullIsValue }}
+		a := Abilities{Verbs: in.Verbs, HasPost: slices.Contains(in.Collection, "post"),
+			PutCreates: in.PutCreates == nil || *in.PutCreates,
+			PatchKind:  in.PatchKind, PatchMedia: in.Consumes, PatchMerges: in.Override.Patch == "merge",
+			PatchTakes: func(p string) bool {
+				return below(in.PatchPaths, p)
+			}, NullIsValue: func(string) bool { return in.NullIsValue }}
 		if in.Verbs == nil {
 			a.Verbs = []string{"get", "put", "patch", "delete"}
 		}
@@ -126,7 +134,8 @@ func TestRequestCases(t *testing.T) {
 			s.put(thing, live)
 			s.etag = func(object) string { return in.ETagHeader }
 		}
-		p := &script{change: &Change{Paths: in.Changed, Removed: in.Removed, Desired: map[string]any{}, Merge: map[string]any{}, Put: map[string]any{}}}
+		p := &script{change: &Change{Paths: in.Changed, Removed: in.Removed, Desired: map[string]any{},
+			Merge: map[string]any{}, Put: map[string]any{}}}
 		if _, err := s.client().Write(t.Context(), target(a), p, &memory{}); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,8 @@ import (
 
 // Delete deletes a resource and waits until it is gone. The check looks at what is there before
 // each attempt; its error refuses the deletion. A resource that is not there is no error.
-func (c *Client) Delete(ctx context.Context, t Target, check func(context.Context, Live) error, m Memory) (Result, error) {
+func (c *Client) Delete(ctx context.Context, t Target, check func(context.Context, Live) error,
+	m Memory) (Result, error) {
 	unlock, err := c.chains.lock(ctx, t.Address.Chain)
 	if err != nil {
 		return Result{}, err
@@ -51,7 +52,8 @@ func (w *write) remove(ctx context.Context) error {
 	var content any
 	switch {
 	case w.live.ETag == "":
-		w.note(Note{Code: "NO_LOCK", Text: "the service has no versions: a change of somebody else at the same moment would be lost"})
+		w.note(Note{Code: "NO_LOCK", Text: "the service has no versions: a change of somebody else at the same moment " +
+			"would be lost"})
 	case w.Family.LocksInBody:
 		content = preconditions(w.live)
 	default:
@@ -76,7 +78,8 @@ func preconditions(live Live) any {
 	if uid, ok := body.Get(live.Body, "/metadata/uid"); ok {
 		conditions["uid"] = uid
 	}
-	return map[string]any{"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background", "preconditions": conditions}
+	return map[string]any{"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background",
+		"preconditions": conditions}
 }
 
 // dismiss sends a DELETE with a body, if there is one.
@@ -105,7 +108,8 @@ func (w *write) vanish(ctx context.Context, a operation.Answer) error {
 		o.FinalState = w.t.Abilities.FinalState["delete"]
 		r = f.Follow(ctx, o)
 	} else {
-		o = &operation.Operation{Verb: http.MethodDelete, Resource: resource, Kind: operation.Resource, Address: resource, Began: clock.Now().UTC(), Wait: 1}
+		o = &operation.Operation{Verb: http.MethodDelete, Resource: resource, Kind: operation.Resource, Address: resource,
+			Began: clock.Now().UTC(), Wait: 1}
 		if r.Outcome == operation.Succeeded {
 			_, err := w.settle(ctx, f, o, r, w.t.Type)
 			if err != nil {

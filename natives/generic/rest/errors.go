@@ -25,7 +25,8 @@ const (
 )
 
 // ErrPending says that an operation goes on. It is no failure: a later run resumes it.
-var ErrPending = integration.Failure(integration.FailureTransient, errors.New("the operation goes on; the next run asks again"))
+var ErrPending = integration.Failure(integration.FailureTransient,
+	errors.New("the operation goes on; the next run asks again"))
 
 // An Error is a request that failed.
 type Error struct {
@@ -85,7 +86,8 @@ func (e *Error) FailureClass() string {
 	switch {
 	case e.Class == Retry, e.Class == Reread:
 		return string(integration.FailureTransient)
-	case e.Class == Fatal && e.Status >= 400 && e.Status < 500, integration.ClassOfFailure(e.err) == integration.FailureOfConfig:
+	case e.Class == Fatal && e.Status >= 400 && e.Status < 500,
+		integration.ClassOfFailure(e.err) == integration.FailureOfConfig:
 		return string(integration.FailureOfConfig)
 	}
 	return ""

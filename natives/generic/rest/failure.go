@@ -37,7 +37,8 @@ func readFailure(status int, body any) failure {
 	f := failure{Status: status}
 	if text(object["kind"]) == "Status" {
 		details, _ := object["details"].(map[string]any)
-		f.IsKubernetes, f.Code, f.Message, f.Kind = true, text(object["reason"]), text(object["message"]), text(details["kind"])
+		f.IsKubernetes, f.Code, f.Message, f.Kind = true, text(object["reason"]), text(object["message"]),
+			text(details["kind"])
 		causes, _ := details["causes"].([]any)
 		for _, one := range causes[:min(len(causes), maxFailures)] {
 			c, _ := one.(map[string]any)
@@ -153,7 +154,8 @@ func statusClass(status int) Class {
 // error returns a failure as an error about a type. The function makes a text of the service
 // fit to be shown.
 func (f failure) error(typeName string, show func(string) string) *Error {
-	e := &Error{Class: f.class(typeName), Code: show(f.Code), Status: f.Status, Target: show(f.Target), Message: show(f.Message)}
+	e := &Error{Class: f.class(typeName), Code: show(f.Code), Status: f.Status, Target: show(f.Target),
+		Message: show(f.Message)}
 	for _, d := range f.all()[1:] {
 		if d.Code != "" && len(e.Message) < maxMessage {
 			e.Message = strings.TrimSpace(e.Message + " " + show(d.Code) + ": " + show(d.Message))
@@ -206,7 +208,9 @@ func immutable(message string) string {
 	last := strings.TrimSpace(message[strings.LastIndex(message, ": ")+1:])
 	lower := strings.ToLower(last)
 	isConditional := strings.Contains(lower, " when ") || strings.Contains(lower, " unless ")
-	if isConditional || !slices.ContainsFunc(unchangeable, func(words string) bool { return strings.Contains(lower, words) }) {
+	if isConditional || !slices.ContainsFunc(unchangeable, func(words string) bool {
+		return strings.Contains(lower, words)
+	}) {
 		return ""
 	}
 	if isWords(last) {
@@ -216,7 +220,8 @@ func immutable(message string) string {
 }
 
 // unchangeable is words of services for what cannot be changed.
-var unchangeable = []string{"immutable", "may not change once set", "may not be changed", "cannot be changed", "cannot change"}
+var unchangeable = []string{"immutable", "may not change once set", "may not be changed", "cannot be changed",
+	"cannot change"}
 
 func isWords(text string) bool {
 	const most = 80

@@ -21,7 +21,8 @@ func (w *write) follow(ctx context.Context, verb string, a operation.Answer) err
 	o, r := operation.Begin(verb, resource, w.Endpoint, a, w.Clock.Fill().Now())
 	f := w.follower(w.t, w.m)
 	if o == nil {
-		o = &operation.Operation{Verb: verb, Resource: resource, Kind: operation.Resource, Address: resource, Began: w.Clock.Fill().Now()}
+		o = &operation.Operation{Verb: verb, Resource: resource, Kind: operation.Resource, Address: resource,
+			Began: w.Clock.Fill().Now()}
 	} else {
 		o.FinalState = w.t.Abilities.FinalState[lower(verb)]
 		r = f.Follow(ctx, o)
@@ -35,7 +36,8 @@ func (w *write) follow(ctx context.Context, verb string, a operation.Answer) err
 }
 
 // settle reads the resource after an operation, and returns what it is then.
-func (c *Client) settle(ctx context.Context, f operation.Follower, o *operation.Operation, r operation.Result, typeName string) (Live, error) {
+func (c *Client) settle(ctx context.Context, f operation.Follower, o *operation.Operation, r operation.Result,
+	typeName string) (Live, error) {
 	var a operation.Answer
 	isDone := r.Outcome == operation.Succeeded && o.Verb != http.MethodDelete
 	if r.Outcome == operation.Succeeded || r.Outcome == operation.Unknown {

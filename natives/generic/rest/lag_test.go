@@ -57,7 +57,8 @@ func TestLag(t *testing.T) {
 				}
 			} else {
 				var e *Error
-				if !errors.As(err, &e) || e.Code == CodeMismatch || len(e.Overrides) > 0 || e.FailureClass() != string(integration.FailureTransient) {
+				if !errors.As(err, &e) || e.Code == CodeMismatch || len(e.Overrides) > 0 ||
+					e.FailureClass() != string(integration.FailureTransient) {
 					t.Fatalf("got %v", err)
 				}
 				if spent := s.time().Sub(wrote); spent < DefaultLag || spent > DefaultLag+time.Minute {
@@ -68,7 +69,8 @@ func TestLag(t *testing.T) {
 				t.Errorf("%d writes", n)
 			}
 			wrote = time.Time{} // the next run sees it, and writes nothing
-			if r, err := s.client().Write(t.Context(), target(putOnly), &planner{desired: props("a", "2"), applied: props("a", "2")}, &memory{}); err != nil || r.Did != Nothing {
+			if r, err := s.client().Write(t.Context(), target(putOnly),
+				&planner{desired: props("a", "2"), applied: props("a", "2")}, &memory{}); err != nil || r.Did != Nothing {
 				t.Errorf("the next run: %s, %v", r.Did, err)
 			}
 		})

@@ -155,7 +155,8 @@ func (w *world) check(seed uint64) {
 	}
 	w.server.Forget()
 	for _, key := range w.keys() {
-		if r, err := w.client().Write(w.t.Context(), w.managed[key].target, w.managed[key], w.managed[key]); err != nil || r.Did != Nothing {
+		if r, err := w.client().Write(w.t.Context(), w.managed[key].target, w.managed[key], w.managed[key]); err != nil ||
+			r.Did != Nothing {
 			w.t.Errorf("seed %d: %s: a further run did %s, %v", seed, key, r.Did, err)
 		}
 	}

@@ -61,7 +61,8 @@ func TestWriteWaits(t *testing.T) {
 	if err != nil || r.Did != Created || s.methods() != "GET PUT GET GET GET GET" {
 		t.Errorf("got %+v, %v after %s", r, err, s.methods())
 	}
-	if m.intents != 1 || len(m.began) == 0 || m.began[0].Address != "https://cloud.example/op" || m.began[0].Verb != "PUT" {
+	if m.intents != 1 || len(m.began) == 0 || m.began[0].Address != "https://cloud.example/op" ||
+		m.began[0].Verb != "PUT" {
 		t.Errorf("the memory has %+v", m)
 	}
 }
@@ -71,7 +72,8 @@ func TestWriteFailsAfterAcceptance(t *testing.T) {
 	slow(s, 2, "Failed")
 	_, err := s.client().Write(t.Context(), target(putOnly), &planner{desired: props("a", "1")}, &memory{})
 	var e *Error
-	if !errors.As(err, &e) || e.Class != Fatal || e.Code != "SkuNotAvailable" || !strings.Contains(err.Error(), "LRO_FAILED") {
+	if !errors.As(err, &e) || e.Class != Fatal || e.Code != "SkuNotAvailable" ||
+		!strings.Contains(err.Error(), "LRO_FAILED") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -166,14 +168,22 @@ func TestDelete(t *testing.T) {
 	}{
 		{"not there", *family.ARM, false, nil, "nothing: GET GET", ""},
 		{"at once", *family.ARM, true, nil, "deleted: GET DELETE GET GET", ""},
-		{"seen for a while", *family.ARM, true, map[int]func() *http.Response{3: deleting, 4: deleting}, "deleted: GET DELETE GET GET GET GET GET", ""},
-		{"an operation", *family.ARM, true, map[int]func() *http.Response{2: accepted, 3: func() *http.Response { return answer(202, nil) },
+		{"seen for a while", *family.ARM, true, map[int]func() *http.Response{3: deleting, 4: deleting},
+			"deleted: GET DELETE GET GET GET GET GET", ""},
+		{"an operation", *family.ARM, true, map[int]func() *http.Response{2: accepted, 3: func() *http.Response {
+			return answer(202, nil)
+		},
 			4: func() *http.Response { return answer(204, nil) }, 5: gone}, "deleted: GET DELETE GET GET GET", ""},
-		{"it changed", *family.ARM, true, map[int]func() *http.Response{2: func() *http.Response { return answer(412, nil) }}, "deleted: GET DELETE GET DELETE GET GET", ""},
+		{"it changed", *family.ARM, true, map[int]func() *http.Response{2: func() *http.Response { return answer(412, nil) }},
+			"deleted: GET DELETE GET DELETE GET GET", ""},
 		{"gone meanwhile", *family.ARM, true, map[int]func() *http.Response{2: gone}, "deleted: GET DELETE", ""},
-		{"a lock", *family.ARM, true, map[int]func() *http.Response{2: func() *http.Response { return failing(409, "ScopeLocked") }}, "nothing: GET DELETE", "409 ScopeLocked"},
-		{"a proxy answers", *family.ARM, true, map[int]func() *http.Response{3: html, 4: html, 5: html, 6: html}, "deleted: GET DELETE GET GET GET GET", "goes on"},
-		{"finalizers", kube, true, map[int]func() *http.Response{3: deleting, 4: deleting}, "deleted: GET DELETE GET GET GET GET GET", ""},
+		{"a lock", *family.ARM, true, map[int]func() *http.Response{2: func() *http.Response {
+			return failing(409, "ScopeLocked")
+		}}, "nothing: GET DELETE", "409 ScopeLocked"},
+		{"a proxy answers", *family.ARM, true, map[int]func() *http.Response{3: html, 4: html, 5: html, 6: html},
+			"deleted: GET DELETE GET GET GET GET", "goes on"},
+		{"finalizers", kube, true, map[int]func() *http.Response{3: deleting, 4: deleting},
+			"deleted: GET DELETE GET GET GET GET GET", ""},
 	} {
 		s := newService(t, test.family)
 		if test.isThere {
@@ -187,7 +197,8 @@ func TestDelete(t *testing.T) {
 			return nil
 		}
 		checks := 0
-		r, err := s.client().Delete(t.Context(), target(putOnly), func(context.Context, Live) error { checks++; return nil }, &memory{})
+		r, err := s.client().Delete(t.Context(), target(putOnly), func(context.Context, Live) error { checks++; return nil },
+			&memory{})
 		if got := fmt.Sprintf("%s: %s", r.Did, s.methods()); got != test.want {
 			t.Errorf("%s: got %q, want %q (%v)", test.name, got, test.want, s.waits)
 		}
@@ -212,7 +223,9 @@ func TestDelete(t *testing.T) {
 func TestDeleteRefused(t *testing.T) {
 	s := newService(t, *family.ARM)
 	s.put(thing, props())
-	_, err := s.client().Delete(t.Context(), target(putOnly), func(context.Context, Live) error { return errors.New("OWNED_BY_OTHER") }, &memory{})
+	_, err := s.client().Delete(t.Context(), target(putOnly), func(context.Context, Live) error {
+		return errors.New("OWNED_BY_OTHER")
+	}, &memory{})
 	if err == nil || len(s.writes()) > 0 {
 		t.Errorf("got %v and %d writes", err, len(s.writes()))
 	}
@@ -221,7 +234,8 @@ func TestDeleteRefused(t *testing.T) {
 // Where a verb declares that its result is at the Location, that is waited for before the resource
 // is read.
 func TestWriteWaitsForResult(t *testing.T) {
-	for via, want := range map[string]string{"location": "GET PUT GET GET GET GET", "azure-async-operation": "GET PUT GET GET"} {
+	for via, want := range map[string]string{"location": "GET PUT GET GET GET GET",
+		"azure-async-operation": "GET PUT GET GET"} {
 		s := newService(t, *family.ARM)
 		left := 2
 		s.before = func(r sent) *http.Response {
@@ -230,7 +244,8 @@ func TestWriteWaitsForResult(t *testing.T) {
 			switch {
 			case r.method == http.MethodPut:
 				s.handle(r)
-				return answer(202, nil, "Azure-AsyncOperation", "https://cloud.example/op", "Location", "https://cloud.example/result")
+				return answer(202, nil, "Azure-AsyncOperation", "https://cloud.example/op", "Location",
+					"https://cloud.example/result")
 			case r.path == "/op":
 				return answer(200, object{"status": "Succeeded"})
 			case r.path == "/result":

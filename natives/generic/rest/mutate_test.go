@@ -22,10 +22,13 @@ func TestMutate(t *testing.T) {
 		want      string // method, media type and removed places of what was sent
 	}{
 		{"created by PUT", *family.ARM, nil, putOnly, "PUT application/json []"},
-		{"created by POST", *family.ARM, nil, Abilities{Verbs: []string{"get", "put"}, HasPost: true}, "POST application/json []"},
-		{"created by apply", *family.Kubernetes, nil, Abilities{Applies: true, PatchMedia: applying.PatchMedia}, "PATCH application/apply-patch+yaml []"},
+		{"created by POST", *family.ARM, nil, Abilities{Verbs: []string{"get", "put"}, HasPost: true},
+			"POST application/json []"},
+		{"created by apply", *family.Kubernetes, nil, Abilities{Applies: true, PatchMedia: applying.PatchMedia},
+			"PATCH application/apply-patch+yaml []"},
 		{"updated by PUT", *family.ARM, live, putOnly, "PUT application/json [/properties/gone]"},
-		{"updated by PATCH", *family.ARM, live, Abilities{Verbs: []string{"get", "put", "patch"}, PatchKind: resources.PatchReal,
+		{"updated by PATCH", *family.ARM, live, Abilities{Verbs: []string{"get", "put", "patch"},
+			PatchKind:  resources.PatchReal,
 			PatchTakes: func(string) bool { return true }}, "PATCH application/json [/properties/gone]"},
 		{"updated by apply", *family.Kubernetes, live, applying,
 			"PATCH application/apply-patch+yaml [/properties/gone], PATCH application/merge-patch+json [/properties/gone]"},

@@ -21,7 +21,8 @@ func TestPatience(t *testing.T) {
 			up++
 			return nil
 		}
-		return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(nil))}
+		return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{},
+			Body: io.NopCloser(bytes.NewReader(nil))}
 	}
 	p := &Patience{Idle: 20 * time.Second}
 	read := func() (took time.Duration, sent int, err error) {
@@ -56,12 +57,14 @@ func TestMaxRead(t *testing.T) {
 	s := newService(t, *family.ARM)
 	s.before = func(sent) *http.Response {
 		s.now = s.now.Add(15 * time.Second)
-		return &http.Response{StatusCode: http.StatusRequestTimeout, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(nil))}
+		return &http.Response{StatusCode: http.StatusRequestTimeout, Header: http.Header{},
+			Body: io.NopCloser(bytes.NewReader(nil))}
 	}
 	c := s.client()
 	c.Patience, c.MaxRead, c.Attempts = &Patience{Idle: 20 * time.Second}, 2*time.Minute, 100
 	began := s.time()
-	if _, err := c.Read(t.Context(), target(Abilities{})); err == nil || s.time().Sub(began) > 2*time.Minute+15*time.Second {
+	if _, err := c.Read(t.Context(), target(Abilities{})); err == nil ||
+		s.time().Sub(began) > 2*time.Minute+15*time.Second {
 		t.Errorf("it took %s, %v", s.time().Sub(began), err)
 	}
 }

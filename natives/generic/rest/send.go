@@ -138,7 +138,8 @@ func (c *Client) once(ctx context.Context, r request) (operation.Answer, error) 
 	a.Body = body
 	switch {
 	case res.StatusCode >= 300 && res.StatusCode < 400 && res.StatusCode != http.StatusNotModified:
-		return a, refusal(res.StatusCode, "%s answers with a redirect, which is not followed: check the endpoint", c.Endpoint.Host)
+		return a, refusal(res.StatusCode, "%s answers with a redirect, which is not followed: check the endpoint",
+			c.Endpoint.Host)
 	case res.StatusCode < 300:
 		return a, err
 	}
@@ -257,14 +258,17 @@ func (c *Client) read(res *http.Response) (any, error) {
 	raw, err := io.ReadAll(io.LimitReader(res.Body, most+1))
 	switch {
 	case err != nil:
-		return nil, &Error{Class: Retry, Status: res.StatusCode, Message: "the answer is cut: " + c.text(err.Error()), err: err}
+		return nil, &Error{Class: Retry, Status: res.StatusCode, Message: "the answer is cut: " + c.text(err.Error()),
+			err: err}
 	case int64(len(raw)) > most:
 		return nil, refusal(res.StatusCode, "the answer has more than %d MiB", most>>20)
 	case len(bytes.TrimSpace(raw)) == 0:
 		return nil, nil
 	}
-	if media, _, err := mime.ParseMediaType(res.Header.Get("Content-Type")); err != nil || media != mediaJSON && !strings.HasSuffix(media, "+json") && media != "text/json" {
-		return nil, refusal(res.StatusCode, "the answer of %s is %q, not JSON: check the endpoint", c.Endpoint.Host, c.text(res.Header.Get("Content-Type")))
+	if media, _, err := mime.ParseMediaType(res.Header.Get("Content-Type")); err != nil ||
+		media != mediaJSON && !strings.HasSuffix(media, "+json") && media != "text/json" {
+		return nil, refusal(res.StatusCode, "the answer of %s is %q, not JSON: check the endpoint", c.Endpoint.Host,
+			c.text(res.Header.Get("Content-Type")))
 	}
 	body, err := decode(raw)
 	if err != nil {

@@ -49,7 +49,8 @@ type service struct {
 
 func newService(t *testing.T, f family.Family) *service {
 	t.Helper()
-	return &service{t: t, family: f, things: map[string]object{}, version: map[string]int{}, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
+	return &service{t: t, family: f, things: map[string]object{}, version: map[string]int{},
+		now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
 }
 
 func (s *service) client() *Client {
@@ -76,8 +77,10 @@ func (s *service) sleep(ctx context.Context, d time.Duration) error {
 
 // target is the thing of the tests.
 func target(a Abilities) Target {
-	return Target{Type: "A.B/things@1", Abilities: a, Address: family.Address{Path: thing, ID: thing, Key: strings.ToLower(thing), Name: "a",
-		Collection: thing[:len(thing)-2], Root: "/subscriptions/s", Chain: strings.ToLower(thing), Query: url.Values{"api-version": {"1"}}}}
+	return Target{Type: "A.B/things@1", Abilities: a, Address: family.Address{Path: thing, ID: thing,
+		Key: strings.ToLower(thing), Name: "a",
+		Collection: thing[:len(thing)-2], Root: "/subscriptions/s", Chain: strings.ToLower(thing),
+		Query: url.Values{"api-version": {"1"}}}}
 }
 
 // put keeps a thing.
@@ -98,7 +101,8 @@ func (s *service) writes() []sent {
 }
 
 func (s *service) RoundTrip(req *http.Request) (*http.Response, error) {
-	r := sent{method: req.Method, path: req.URL.Path, query: req.URL.RawQuery, media: req.Header.Get("Content-Type"), header: req.Header}
+	r := sent{method: req.Method, path: req.URL.Path, query: req.URL.RawQuery, media: req.Header.Get("Content-Type"),
+		header: req.Header}
 	if req.Body != nil {
 		raw, err := io.ReadAll(req.Body)
 		if err != nil {
@@ -134,7 +138,8 @@ func (s *service) handle(r sent) *http.Response {
 	old, isThere := s.things[path]
 	tag := s.tag(path)
 	switch match := r.header.Get("If-Match"); {
-	case isThere && (r.header.Get("If-None-Match") == "*" || r.method == http.MethodPost && strings.HasSuffix(r.path, "/things")):
+	case isThere &&
+		(r.header.Get("If-None-Match") == "*" || r.method == http.MethodPost && strings.HasSuffix(r.path, "/things")):
 		return answer(http.StatusPreconditionFailed, nil)
 	case !isThere && r.method != http.MethodPut && r.method != http.MethodPost:
 		return answer(http.StatusNotFound, nil)

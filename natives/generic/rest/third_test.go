@@ -61,7 +61,8 @@ func TestThirdFamily(t *testing.T) {
 	if to.Abilities, err = AbilitiesOf(plainFamily, types[0], c, nil); err != nil {
 		t.Fatal(err)
 	}
-	if a := to.Address; a.Root != "/projects/p" || a.Collection != "/projects/p/queues" || a.Parent != "/projects/p" || a.URI() != "/projects/p/queues/a" {
+	if a := to.Address; a.Root != "/projects/p" || a.Collection != "/projects/p/queues" || a.Parent != "/projects/p" ||
+		a.URI() != "/projects/p/queues/a" {
 		t.Errorf("got the address %+v", a)
 	}
 	s := newService(t, *plainFamily)
@@ -86,7 +87,8 @@ func TestThirdFamily(t *testing.T) {
 	}
 	step(`{"region":"x","limit":1,"members":["a","b"]}`, Nothing, "GET")
 	step(`{"region":"x","limit":2,"members":["a"]}`, Updated, "GET PATCH GET")
-	if got := s.log[1]; got.media != mediaMerge || got.header.Get("If-Match") == "" || fmt.Sprint(got.body) != "map[limit:2 members:[a]]" {
+	if got := s.log[1]; got.media != mediaMerge || got.header.Get("If-Match") == "" ||
+		fmt.Sprint(got.body) != "map[limit:2 members:[a]]" {
 		t.Errorf("got %+v", got)
 	}
 	if r, err := client.Delete(t.Context(), to, m.accept, m); err != nil || r.Did != Deleted || len(s.things) > 0 {

@@ -62,7 +62,8 @@ func (t *Throttle) bucket(now time.Time, f *family.Family, root string, kind fam
 	key := throttleKey(f, root, kind)
 	b := t.buckets[key]
 	if b == nil {
-		b = &bucket{limit: limit, tokens: float64(limit.Tokens), most: float64(limit.Tokens), pace: limit.PerSecond, since: now,
+		b = &bucket{limit: limit, tokens: float64(limit.Tokens), most: float64(limit.Tokens), pace: limit.PerSecond,
+			since:    now,
 			granting: make(chan struct{}, 1)}
 		if t.buckets == nil {
 			t.buckets = map[string]*bucket{}
@@ -85,7 +86,8 @@ func (b *bucket) refill(now time.Time) {
 }
 
 // take takes a token, or returns how long to wait for one.
-func (t *Throttle) take(now time.Time, f *family.Family, root string, kind family.Kind) (wait time.Duration, b *bucket) {
+func (t *Throttle) take(now time.Time, f *family.Family, root string,
+	kind family.Kind) (wait time.Duration, b *bucket) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if b = t.bucket(now, f, root, kind); b == nil {
@@ -103,7 +105,8 @@ func (t *Throttle) take(now time.Time, f *family.Family, root string, kind famil
 }
 
 // wait waits for a token.
-func (t *Throttle) wait(ctx context.Context, clock operation.Clock, f *family.Family, root string, kind family.Kind) error {
+func (t *Throttle) wait(ctx context.Context, clock operation.Clock, f *family.Family, root string,
+	kind family.Kind) error {
 	if t == nil {
 		return nil
 	}
@@ -147,7 +150,8 @@ func (t *Throttle) grant(ctx context.Context, b *bucket, key string) error {
 }
 
 // learn reads from an answer how much is left, and how long to wait.
-func (t *Throttle) learn(now time.Time, f *family.Family, root string, kind family.Kind, res *http.Response, after time.Duration) {
+func (t *Throttle) learn(now time.Time, f *family.Family, root string, kind family.Kind, res *http.Response,
+	after time.Duration) {
 	if t == nil {
 		return
 	}

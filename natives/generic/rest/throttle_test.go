@@ -125,7 +125,8 @@ func TestThrottle(t *testing.T) {
 			}
 			took := l.run(t, test.processes, test.workers, n, store)
 			ideal := max(shortest(test.limit, n), shortest(family.ARM.Limits[family.Reads], l.reads))
-			t.Logf("%s: %d writes, %d refused, %d reads, took %v, ideal %v", test.name, l.requests, l.refused, l.reads, took, ideal)
+			t.Logf("%s: %d writes, %d refused, %d reads, took %v, ideal %v", test.name, l.requests, l.refused, l.reads, took,
+				ideal)
 			if len(l.things) != n {
 				t.Errorf("%s: %d things", test.name, len(l.things))
 			}

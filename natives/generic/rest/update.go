@@ -53,7 +53,8 @@ func (w *write) replace(ctx context.Context, change *Change) error {
 		if !again.Found || digest(again.Body) != digest(w.live.Body) {
 			return &Error{Class: Reread, Message: "it changed since it was read"}
 		}
-		w.note(Note{Code: "NO_LOCK", Text: "the service has no versions: a change of somebody else at the same moment would be lost"})
+		w.note(Note{Code: "NO_LOCK", Text: "the service has no versions: a change of somebody else at the same moment " +
+			"would be lost"})
 	}
 	content, err := w.lock(&r, content)
 	if err != nil {

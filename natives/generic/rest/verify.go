@@ -24,8 +24,8 @@ const (
 	CodeMismatch = "VERIFY_MISMATCH"
 )
 
-// verify compares what was read back with what was sent. A service may show late what it took: only what it changed since
-// is another value than was sent, everything else is not there yet.
+// verify compares what was read back with what was sent. A service may show late what it took: only what it changed
+// since is another value than was sent, everything else is not there yet.
 func (w *write) verify(ctx context.Context) error {
 	if w.Trial {
 		w.result.Live = w.live
@@ -49,7 +49,9 @@ func (w *write) verify(ctx context.Context) error {
 		case isNew && spent >= soon:
 			return w.mismatch(left)
 		case spent >= lag:
-			return &Error{Class: Retry, Message: fmt.Sprintf("the service took the request, and does not show it after %s; the next run looks again", spent)}
+			return &Error{Class: Retry,
+				Message: fmt.Sprintf("the service took the request, and does not show it after %s; the next run looks again",
+					spent)}
 		}
 		if err := w.Clock.Fill().Sleep(ctx, wait); err != nil {
 			return err
@@ -91,7 +93,8 @@ func (w *write) isNewer() bool {
 // isContested reports whether a property was left out of the request on purpose.
 func (w *write) isContested(path string) bool {
 	return slices.ContainsFunc(w.result.Notes, func(n Note) bool {
-		return n.Code == "KEPT_CONTESTED" && (path == n.Path || strings.HasPrefix(path, n.Path+"/") || strings.HasPrefix(n.Path, path+"/"))
+		return n.Code == "KEPT_CONTESTED" && (path == n.Path || strings.HasPrefix(path, n.Path+"/") ||
+			strings.HasPrefix(n.Path, path+"/"))
 	})
 }
 
@@ -125,7 +128,8 @@ func (w *write) mismatch(left []Difference) *Error {
 	if n := len(left) - len(paths); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	e.Message = fmt.Sprintf("the service accepted the request, and does not answer what was sent at %s%s", strings.Join(paths, ", "), more)
+	e.Message = fmt.Sprintf("the service accepted the request, and does not answer what was sent at %s%s",
+		strings.Join(paths, ", "), more)
 	e.Overrides = e.Overrides[:min(len(e.Overrides), 5)]
 	return e
 }

@@ -72,16 +72,20 @@ func newWorld(t *testing.T, seed uint64) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC), random: rand.New(rand.NewPCG(seed, 1)), index: indexOf(t, files), managed: map[string]*managed{}}
+	w := &world{t: t, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC), random: rand.New(rand.NewPCG(seed, 1)),
+		index: indexOf(t, files), managed: map[string]*managed{}}
 	if w.server, err = armtest.Example(); err != nil {
 		t.Fatal(err)
 	}
 	w.server.Now = func() time.Time { return w.now }
 	w.server.Slow(25*time.Second, 7*time.Second)
 	for _, r := range []struct{ of, parent, name, body string }{
-		{"Example.Cache/caches", group, "c", `{"location":"West US","properties":{"sku":{"name":"Basic","family":"C","capacity":1}}}`},
-		{"Example.Network/networks", group, "n", `{"location":"westus","properties":{"addressSpace":{"addressPrefixes":["10.0.0.0/8"]}}}`},
-		{"Example.Network/networks/subnets", group + "/providers/Example.Network/networks/n", "s", `{"properties":{"addressPrefix":"10.1.0.0/16"}}`},
+		{"Example.Cache/caches", group, "c",
+			`{"location":"West US","properties":{"sku":{"name":"Basic","family":"C","capacity":1}}}`},
+		{"Example.Network/networks", group, "n",
+			`{"location":"westus","properties":{"addressSpace":{"addressPrefixes":["10.0.0.0/8"]}}}`},
+		{"Example.Network/networks/subnets", group + "/providers/Example.Network/networks/n", "s",
+			`{"properties":{"addressPrefix":"10.1.0.0/16"}}`},
 		{"Example.Compute/scaleSets", group, "v", `{"location":"westus","sku":{"name":"small","capacity":2}}`},
 		{"Example.Storage/accounts", group, "a", `{"location":"westus","kind":"StorageV2","sku":{"name":"Standard_LRS"}}`},
 	} {
@@ -119,8 +123,11 @@ func (w *world) add(of, parent, name, desired string) {
 // client returns a client whose context is canceled by the service.
 func (w *world) client() *Client {
 	endpoint := &url.URL{Scheme: "https", Host: "cloud.example"}
-	return &Client{Family: family.ARM, Endpoint: endpoint, Transport: bearer{w.server.Transport(), w.server.Token}, Random: w.random.Float64, Timeout: time.Hour,
-		Clock: operation.Clock{Now: func() time.Time { return w.now }, Sleep: func(ctx context.Context, d time.Duration) error {
+	return &Client{Family: family.ARM, Endpoint: endpoint, Transport: bearer{w.server.Transport(), w.server.Token},
+		Random: w.random.Float64, Timeout: time.Hour,
+		Clock: operation.Clock{Now: func() time.Time {
+			return w.now
+		}, Sleep: func(ctx context.Context, d time.Duration) error {
 			w.now = w.now.Add(d)
 			return context.Cause(ctx)
 		}}}
@@ -153,7 +160,8 @@ func (m *managed) Left(_ context.Context, live Live) ([]Difference, error) {
 }
 
 func (m *managed) made(live Live) *threeway.Plan {
-	return threeway.Make(threeway.Input{Desired: m.desired, Applied: m.applied, WasApplied: m.applied != nil, Live: live.Body, IsThere: live.Found, Rules: m.rules})
+	return threeway.Make(threeway.Input{Desired: m.desired, Applied: m.applied, WasApplied: m.applied != nil,
+		Live: live.Body, IsThere: live.Found, Rules: m.rules})
 }
 
 // Intend implements [Memory].

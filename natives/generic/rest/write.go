@@ -65,7 +65,8 @@ func (w *write) untilDone(ctx context.Context, once func(context.Context) error)
 			return err
 		case e.Class == Reread, e.Class == Gone && w.live.Found:
 			if races++; races > conflicts {
-				return &Error{Class: Reread, Message: fmt.Sprintf("somebody else changed it %d times in between; the next run tries again", races)}
+				return &Error{Class: Reread,
+					Message: fmt.Sprintf("somebody else changed it %d times in between; the next run tries again", races)}
 			}
 		case e.isDoubtful:
 			if doubts++; doubts >= w.attempts() {
@@ -181,12 +182,14 @@ func withParameter(uri, name, value string) string {
 }
 
 func (w *write) request(method, uri, media string) request {
-	return request{method: method, uri: w.path(uri), media: media, header: map[string]string{}, root: w.t.Address.Root, about: w.t.Type}
+	return request{method: method, uri: w.path(uri), media: media, header: map[string]string{}, root: w.t.Address.Root,
+		about: w.t.Type}
 }
 
 // exchange sends a body, and waits until it is carried out.
 func (w *write) exchange(ctx context.Context, r request, content any) error {
-	content, err := w.p.Mutate(ctx, Sending{Method: r.method, Path: r.uri, Media: r.media, Body: content, Removed: w.removed, Live: w.live})
+	content, err := w.p.Mutate(ctx, Sending{Method: r.method, Path: r.uri, Media: r.media, Body: content,
+		Removed: w.removed, Live: w.live})
 	if err != nil {
 		return err
 	}

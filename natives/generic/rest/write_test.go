@@ -34,9 +34,11 @@ func (p *planner) Mutate(_ context.Context, s Sending) (any, error) {
 }
 
 func (p *planner) plan(live Live) *threeway.Plan {
-	table := append(rules.Table{{At: "/etag", Rule: rules.Rule{ReadOnly: true}}, {At: "/properties/provisioningState", Rule: rules.Rule{ReadOnly: true}},
+	table := append(rules.Table{{At: "/etag", Rule: rules.Rule{ReadOnly: true}},
+		{At: "/properties/provisioningState", Rule: rules.Rule{ReadOnly: true}},
 		{At: "/metadata/resourceVersion", Rule: rules.Rule{ReadOnly: true}}}, p.rules...)
-	return threeway.Make(threeway.Input{Desired: p.desired, Applied: p.applied, WasApplied: p.applied != nil, Live: live.Body, IsThere: live.Found, Rules: table})
+	return threeway.Make(threeway.Input{Desired: p.desired, Applied: p.applied, WasApplied: p.applied != nil,
+		Live: live.Body, IsThere: live.Found, Rules: table})
 }
 
 func (p *planner) Plan(_ context.Context, live Live) (*Change, error) {
@@ -81,18 +83,28 @@ func TestWrite(t *testing.T) {
 		{"nothing to do", props("a", "1"), props("a", "1"), putOnly, nil, "nothing: GET", ""},
 		{"created", nil, props("a", "1"), putOnly, nil, "created: GET PUT GET", ""},
 		{"updated", props("a", "1"), props("a", "2"), putOnly, nil, "updated: GET PUT GET", ""},
-		{"somebody was faster once", props("a", "1"), props("a", "2"), putOnly, map[int]*http.Response{2: answer(412, nil)}, "updated: GET PUT GET PUT GET", ""},
+		{"somebody was faster once", props("a", "1"), props("a", "2"), putOnly, map[int]*http.Response{2: answer(412, nil)},
+			"updated: GET PUT GET PUT GET", ""},
 		{"somebody is always faster", props("a", "1"), props("a", "2"), putOnly,
 			map[int]*http.Response{2: answer(412, nil), 4: answer(412, nil), 6: answer(412, nil), 8: answer(412, nil)},
 			"updated: GET PUT GET PUT GET PUT GET PUT", "somebody else changed it 4 times"},
-		{"refused", props("a", "1"), props("a", "2"), putOnly, map[int]*http.Response{2: failing(400, "InvalidParameter")}, "updated: GET PUT", "status 400 InvalidParameter: no"},
-		{"another operation goes on", props("a", "1"), props("a", "2"), putOnly, map[int]*http.Response{2: failing(409, "AnotherOperationInProgress")}, "updated: GET PUT PUT GET", ""},
-		{"a lock", props("a", "1"), props("a", "2"), putOnly, map[int]*http.Response{2: failing(409, "ScopeLocked")}, "updated: GET PUT", "409 ScopeLocked"},
-		{"too many", props("a", "1"), props("a", "2"), putOnly, map[int]*http.Response{1: failing(429, "", "Retry-After", "7"), 3: failing(429, "")}, "updated: GET GET PUT PUT GET", ""},
-		{"the answer is lost", props("a", "1"), props("a", "2"), putOnly, map[int]*http.Response{2: {}}, "updated: GET PUT GET PUT GET", ""},
-		{"the parent is on its way", nil, props("a", "1"), putOnly, map[int]*http.Response{2: failing(404, "ParentResourceNotFound")}, "created: GET PUT PUT GET", ""},
-		{"deleted meanwhile", props("a", "1"), props("a", "2"), putOnly, map[int]*http.Response{2: failing(404, "ResourceNotFound")}, "updated: GET PUT GET PUT GET", ""},
-		{"not seen everywhere yet", nil, props("a", "1"), putOnly, map[int]*http.Response{3: failing(404, ""), 4: failing(404, "")}, "created: GET PUT GET GET GET", ""},
+		{"refused", props("a", "1"), props("a", "2"), putOnly, map[int]*http.Response{2: failing(400, "InvalidParameter")},
+			"updated: GET PUT", "status 400 InvalidParameter: no"},
+		{"another operation goes on", props("a", "1"), props("a", "2"), putOnly,
+			map[int]*http.Response{2: failing(409, "AnotherOperationInProgress")}, "updated: GET PUT PUT GET", ""},
+		{"a lock", props("a", "1"), props("a", "2"), putOnly, map[int]*http.Response{2: failing(409, "ScopeLocked")},
+			"updated: GET PUT", "409 ScopeLocked"},
+		{"too many", props("a", "1"), props("a", "2"), putOnly,
+			map[int]*http.Response{1: failing(429, "", "Retry-After", "7"), 3: failing(429, "")}, "updated: GET GET PUT PUT GET",
+			""},
+		{"the answer is lost", props("a", "1"), props("a", "2"), putOnly, map[int]*http.Response{2: {}},
+			"updated: GET PUT GET PUT GET", ""},
+		{"the parent is on its way", nil, props("a", "1"), putOnly,
+			map[int]*http.Response{2: failing(404, "ParentResourceNotFound")}, "created: GET PUT PUT GET", ""},
+		{"deleted meanwhile", props("a", "1"), props("a", "2"), putOnly,
+			map[int]*http.Response{2: failing(404, "ResourceNotFound")}, "updated: GET PUT GET PUT GET", ""},
+		{"not seen everywhere yet", nil, props("a", "1"), putOnly,
+			map[int]*http.Response{3: failing(404, ""), 4: failing(404, "")}, "created: GET PUT GET GET GET", ""},
 	} {
 		s := newService(t, *family.ARM)
 		if test.live != nil {
@@ -149,7 +161,8 @@ func TestWriteLostCreation(t *testing.T) {
 // Nothing is sent before the memory knows that a thing is to be.
 func TestWriteNeedsMemory(t *testing.T) {
 	s := newService(t, *family.ARM)
-	_, err := s.client().Write(t.Context(), target(putOnly), &planner{desired: props("a", "1")}, &memory{err: errors.New("no space")})
+	_, err := s.client().Write(t.Context(), target(putOnly), &planner{desired: props("a", "1")},
+		&memory{err: errors.New("no space")})
 	if err == nil || s.methods() != "GET" {
 		t.Errorf("got %v after %s", err, s.methods())
 	}
@@ -225,7 +238,8 @@ func TestWriteKeepsInlineChildren(t *testing.T) {
 		}
 		p.applied = props("x", "2", "subnets", subnets)
 		before := len(s.writes())
-		if r, err := s.client().Write(t.Context(), to, p, &memory{}); err != nil || r.Did != Nothing || len(s.writes()) != before {
+		if r, err := s.client().Write(t.Context(), to, p, &memory{}); err != nil || r.Did != Nothing ||
+			len(s.writes()) != before {
 			t.Errorf("%s: the second run did %s, %v", kind, r.Did, err)
 		}
 	}
@@ -239,19 +253,33 @@ func TestWriteVerifies(t *testing.T) {
 		answers       func(object) object
 		want          string
 	}{
-		{"ignored", props("a", "1"), props("a", "2"), func(object) object { return props("a", "1") }, "/properties/a: properties.a volatile "},
-		{"a list in another order", nil, props("a", []any{"x", "y"}), func(object) object { return props("a", []any{"y", "x"}) }, "/properties/a: properties.a   set []"},
+		{"ignored", props("a", "1"), props("a", "2"), func(object) object {
+			return props("a", "1")
+		}, "/properties/a: properties.a volatile "},
+		{"a list in another order", nil, props("a", []any{"x", "y"}), func(object) object {
+			return props("a", []any{"y", "x"})
+		}, "/properties/a: properties.a   set []"},
 		{"items in another order", nil, props("a", []any{object{"v": "1", "name": "x"}, object{"v": "1", "name": "y"}}),
 			func(object) object {
 				return props("a", []any{object{"v": "2", "name": "y"}, object{"v": "1", "name": "x"}})
 			}, "/properties/a: properties.a   map [name]"},
 		{"items without a name", nil, props("a", []any{object{"p": "1", "q": "1"}, object{"p": "1", "q": "2"}}),
-			func(object) object { return props("a", []any{object{"p": "1", "q": "2"}, object{"p": "1", "q": "1"}}) }, "/properties/a: properties.a   map [q]"},
-		{"other items", nil, props("a", []any{"x"}), func(object) object { return props("a", []any{"y"}) }, "/properties/a: properties.a volatile "},
-		{"respelled", props("a", "1"), props("a", "West US"), func(object) object { return props("a", "westus") }, "/properties/a: properties.a  location"},
-		{"another value", props("a", "1"), props("a", "2"), func(object) object { return props("a", "3") }, "/properties/a: properties.a volatile "},
-		{"created with another value", nil, props("a", "2"), func(object) object { return props("a", "3") }, "/properties/a: properties.a volatile "},
-		{"an id", nil, props("a", "/x/Y"), func(object) object { return props("a", "/X/y/") }, "/properties/a: properties.a  arm-id"},
+			func(object) object { return props("a", []any{object{"p": "1", "q": "2"}, object{"p": "1", "q": "1"}}) },
+			"/properties/a: properties.a   map [q]"},
+		{"other items", nil, props("a", []any{"x"}), func(object) object {
+			return props("a", []any{"y"})
+		}, "/properties/a: properties.a volatile "},
+		{"respelled", props("a", "1"), props("a", "West US"), func(object) object { return props("a", "westus") },
+			"/properties/a: properties.a  location"},
+		{"another value", props("a", "1"), props("a", "2"), func(object) object {
+			return props("a", "3")
+		}, "/properties/a: properties.a volatile "},
+		{"created with another value", nil, props("a", "2"), func(object) object {
+			return props("a", "3")
+		}, "/properties/a: properties.a volatile "},
+		{"an id", nil, props("a", "/x/Y"), func(object) object {
+			return props("a", "/X/y/")
+		}, "/properties/a: properties.a  arm-id"},
 	} {
 		s := newService(t, *family.ARM)
 		if test.live != nil {

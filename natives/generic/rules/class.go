@@ -19,8 +19,8 @@ type Classified struct {
 }
 
 // Of returns the rules of a type. A property that the specification does not describe has
-// none, but is masked if its name looks like that of a secret. Readers of specifications work for one goroutine at a time: all rules whose
-// specifications were read by one [openapi.Set] need the same lock. Without a lock the rules
+// none, but is masked if its name looks like that of a secret. Readers of specifications work for one goroutine at a
+// time: all rules whose specifications were read by one [openapi.Set] need the same lock. Without a lock the rules
 // have their own.
 func Of(c *classes.Classifier, lock *sync.Mutex) *Classified {
 	if lock == nil {

@@ -7,10 +7,11 @@ import (
 	"github.com/app-sre/prcheck/natives/openapi/classes"
 )
 
-// Keyed returns the rule of a list with the keys that count for some items of it: those that all items of both sides have,
-// or that a default stands for. If none is left, or two items of the service have the same ones, its items are known by
-// their positions: the list is atomic. Own are the items of the data, live those of the service, and applied those that
-// were applied, of which as many keys count as they have. At returns the rule of a pattern; the pattern is that of the list.
+// Keyed returns the rule of a list with the keys that count for some items of it: those that all items of both sides
+// have, or that a default stands for. If none is left, or two items of the service have the same ones, its items are
+// known by their positions: the list is atomic. Own are the items of the data, live those of the service, and applied
+// those that were applied, of which as many keys count as they have. At returns the rule of a pattern; the pattern is
+// that of the list.
 func (r Rule) Keyed(at func(pattern string) Rule, pattern string, own, live, applied []any) Rule {
 	if r.List != classes.Map {
 		return r

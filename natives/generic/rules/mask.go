@@ -67,7 +67,8 @@ func hiddenIn(r Rules, pattern, path, exact string, v any) (out []string) {
 				out = append(out, jsonpointer.Append(exact, name))
 				continue
 			}
-			out = append(out, hiddenIn(r, jsonpointer.Append(pattern, name), jsonpointer.Append(path, name), jsonpointer.Append(exact, name), v[name])...)
+			out = append(out, hiddenIn(r, jsonpointer.Append(pattern, name), jsonpointer.Append(path, name),
+				jsonpointer.Append(exact, name), v[name])...)
 		}
 	case []any:
 		rule = rule.Keyed(r.At, pattern, v, nil, nil)

@@ -9,8 +9,8 @@ import (
 // A Spot is a place in a body: Exact names items of lists by their indexes, Name by their keys or else by *.
 type Spot struct{ Exact, Name string }
 
-// Places returns the places of a body that a JSON pointer names: * is any item, name=db an item by its keys, and a number
-// an item by its position. The last members need not be there. Without an item that fits there is none.
+// Places returns the places of a body that a JSON pointer names: * is any item, name=db an item by its keys, and a
+// number an item by its position. The last members need not be there. Without an item that fits there is none.
 func Places(r Rules, body any, pointer string) []Spot {
 	all := []spot{{value: body}}
 	for _, part := range jsonpointer.Split(pointer) {
@@ -38,7 +38,8 @@ func (s spot) step(r Rules, part string) []spot {
 	switch v := s.value.(type) {
 	case nil, map[string]any:
 		members, _ := v.(map[string]any)
-		return []spot{{Spot{jsonpointer.Append(s.Exact, part), jsonpointer.Append(s.Name, part)}, jsonpointer.Append(s.pattern, part), members[part]}}
+		return []spot{{Spot{jsonpointer.Append(s.Exact, part), jsonpointer.Append(s.Name, part)},
+			jsonpointer.Append(s.pattern, part), members[part]}}
 	case []any:
 		return s.items(r, v, part)
 	}

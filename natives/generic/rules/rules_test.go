@@ -74,7 +74,8 @@ func TestRulesOfSpecifications(t *testing.T) {
 	if r := cache.At("/properties/shardCount"); r.CreateOnly != "" || r.ReadOnly {
 		t.Errorf("shardCount: %+v", r)
 	}
-	if r := cache.At("/properties/staticIP"); r.CreateOnly != rules.Inferred || !strings.HasPrefix(r.Ground, "inferred: ") {
+	if r := cache.At("/properties/staticIP"); r.CreateOnly != rules.Inferred ||
+		!strings.HasPrefix(r.Ground, "inferred: ") {
 		t.Errorf("staticIP: %+v", r)
 	}
 	if r := cache.At("/location"); r.Format != body.Location {
@@ -152,14 +153,16 @@ func TestTable(t *testing.T) {
 
 func TestOverlay(t *testing.T) {
 	r := rules.With(rules.Table{{At: "/l", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}}}, rules.Overlay{
-		Ignore: []string{"/a", "/l/name=x/v", "/l/name=y/m/*/v"}, Exclusive: []string{"/l"}, Secrets: []rules.Secret{{At: "/p/q", Version: "2"}},
+		Ignore: []string{"/a", "/l/name=x/v", "/l/name=y/m/*/v"}, Exclusive: []string{"/l"},
+		Secrets: []rules.Secret{{At: "/p/q", Version: "2"}},
 	})
 	for _, test := range []struct {
 		pattern, path string
 		want          bool
 	}{
 		{"/a", "/a", true}, {"/a/b", "/a/b", true}, {"/ab", "/ab", false}, {"", "", false},
-		{"/l/*/v", "/l/name=x/v", true}, {"/l/*/v", "/l/name=z/v", false}, {"/l/*/v/w", "/l/name=x/v/w", true}, {"/l/*/v", "/l/*/v", false},
+		{"/l/*/v", "/l/name=x/v", true}, {"/l/*/v", "/l/name=z/v", false}, {"/l/*/v/w", "/l/name=x/v/w", true},
+		{"/l/*/v", "/l/*/v", false},
 		{"/l/*/m/*/v", "/l/name=y/m/name=q/v", true}, {"/l/*/m/*/v", "/l/name=x/m/name=q/v", false},
 	} {
 		if got := rules.Find(r, test.pattern, test.path).Ignore; got != test.want {
@@ -179,7 +182,8 @@ func TestOverlay(t *testing.T) {
 
 func TestCheckPlace(t *testing.T) {
 	for place, want := range map[string]bool{
-		"/a": true, "/a/b~1c/~0": true, "/l/name=x": true, "": false, "a": false, "a.b": false, "/a/": false, "/a~": false, "/a~2": false, "/~0~": false, "/~0~1": true,
+		"/a": true, "/a/b~1c/~0": true, "/l/name=x": true, "": false, "a": false, "a.b": false, "/a/": false, "/a~": false,
+		"/a~2": false, "/~0~": false, "/~0~1": true,
 	} {
 		if err := rules.CheckPlace(place); (err == nil) != want {
 			t.Errorf("%q: got %v", place, err)
@@ -198,12 +202,16 @@ func TestIdentify(t *testing.T) {
 		item         any
 		id, pathName string
 	}{
-		"a format":        {"/l", rules.Rule{List: classes.Map, Keys: []string{"id"}}, map[string]any{"id": "/A/"}, `"/a"`, "id=/A/"},
-		"a default":       {"/l", rules.Rule{List: classes.Map, Keys: []string{"id", "n"}}, map[string]any{"id": "x"}, `"x",7`, "id=x,n=7"},
-		"a missing key":   {"/l", rules.Rule{List: classes.Map, Keys: []string{"id"}}, map[string]any{}, "", "?"},
-		"no object":       {"/l", rules.Rule{List: classes.Map, Keys: []string{"id"}}, "x", "", "?"},
-		"a secret key":    {"/l", rules.Rule{List: classes.Map, Keys: []string{"s"}}, map[string]any{"s": "x"}, `"x"`, "s=(secret)"},
-		"an object":       {"/l", rules.Rule{List: classes.Map, Keys: []string{"o"}}, map[string]any{"o": map[string]any{"b": true}}, `{"b":true}`, `o={"b":true}`},
+		"a format": {"/l", rules.Rule{List: classes.Map, Keys: []string{"id"}}, map[string]any{"id": "/A/"}, `"/a"`,
+			"id=/A/"},
+		"a default": {"/l", rules.Rule{List: classes.Map, Keys: []string{"id", "n"}}, map[string]any{"id": "x"},
+			`"x",7`, "id=x,n=7"},
+		"a missing key": {"/l", rules.Rule{List: classes.Map, Keys: []string{"id"}}, map[string]any{}, "", "?"},
+		"no object":     {"/l", rules.Rule{List: classes.Map, Keys: []string{"id"}}, "x", "", "?"},
+		"a secret key": {"/l", rules.Rule{List: classes.Map, Keys: []string{"s"}}, map[string]any{"s": "x"}, `"x"`,
+			"s=(secret)"},
+		"an object": {"/l", rules.Rule{List: classes.Map, Keys: []string{"o"}},
+			map[string]any{"o": map[string]any{"b": true}}, `{"b":true}`, `o={"b":true}`},
 		"a value":         {"/set", rules.Rule{List: classes.Set}, "AbC", `"abc"`, `"AbC"`},
 		"a list w/o keys": {"/l", rules.Rule{}, map[string]any{"id": "x"}, "", "?"},
 	} {
@@ -216,10 +224,12 @@ func TestIdentify(t *testing.T) {
 
 func TestMask(t *testing.T) {
 	table := rules.Table{
-		{At: "/s", Rule: rules.Rule{Secret: true}}, {At: "/l/*/w", Rule: rules.Rule{WriteOnly: true}}, {At: "/m", Rule: rules.Rule{Masked: true}},
+		{At: "/s", Rule: rules.Rule{Secret: true}}, {At: "/l/*/w", Rule: rules.Rule{WriteOnly: true}},
+		{At: "/m", Rule: rules.Rule{Masked: true}},
 		{At: "/d", Rule: rules.Rule{Doubt: "broken"}},
 	}
-	v := map[string]any{"s": map[string]any{"a": "x"}, "l": []any{map[string]any{"w": "x", "v": "y"}}, "m": "x", "d": "x", "n": nil}
+	v := map[string]any{"s": map[string]any{"a": "x"}, "l": []any{map[string]any{"w": "x", "v": "y"}}, "m": "x", "d": "x",
+		"n": nil}
 	const want = `{"d":"(secret)","l":[{"v":"y","w":"(secret)"}],"m":"(secret)","n":null,"s":"(secret)"}`
 	if got := body.Text(rules.Mask(table, "", "", v)); got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -229,15 +239,18 @@ func TestMask(t *testing.T) {
 // The value of a variable is hidden if its name looks like that of a secret, wherever it stands.
 func TestSecretPairs(t *testing.T) {
 	of := rules.Table{{At: "/env", Rule: rules.Rule{List: "map", Keys: []string{"name"}}}}
-	v := map[string]any{"env": []any{map[string]any{"name": "DB_PASSWORD", "value": "canary"}, map[string]any{"name": "MODE", "value": "plain"}},
+	v := map[string]any{"env": []any{map[string]any{"name": "DB_PASSWORD", "value": "canary"},
+		map[string]any{"name": "MODE", "value": "plain"}},
 		"l": []any{map[string]any{"key": "apiToken", "value": "canary"}}}
-	if text := body.Text(rules.Mask(of, "", "", v)); strings.Contains(text, "canary") || !strings.Contains(text, "plain") || !strings.Contains(text, "DB_PASSWORD") {
+	if text := body.Text(rules.Mask(of, "", "", v)); strings.Contains(text, "canary") ||
+		!strings.Contains(text, "plain") || !strings.Contains(text, "DB_PASSWORD") {
 		t.Errorf("got %s", text)
 	}
 	if got := rules.HiddenIn(of, v); !slices.Equal(got, []string{"/env/0/value", "/l/0/value"}) {
 		t.Errorf("got %q", got)
 	}
-	for path, want := range map[string]bool{"/env/name=DB_PASSWORD/value": true, "/env/name=MODE/value": false, "/env/name=DB_PASSWORD/from": false, "/env/port=1,key=apiKey/value": true} {
+	for path, want := range map[string]bool{"/env/name=DB_PASSWORD/value": true, "/env/name=MODE/value": false,
+		"/env/name=DB_PASSWORD/from": false, "/env/port=1,key=apiKey/value": true} {
 		if got := rules.Find(of, "/env/*/x", path).Masked; got != want {
 			t.Errorf("%s: masked %v", path, got)
 		}
@@ -247,10 +260,13 @@ func TestSecretPairs(t *testing.T) {
 // A place names items by their keys, by their position, or all of them, and is found wherever they stand.
 func TestPlaces(t *testing.T) {
 	of := rules.Table{{At: "/l", Rule: rules.Rule{List: "map", Keys: []string{"name"}}}}
-	v := map[string]any{"o": map[string]any{}, "l": []any{map[string]any{"name": "a"}, map[string]any{"name": "b/c"}}, "q": []any{map[string]any{}, map[string]any{}}, "s": "x", "e": []any{}}
+	v := map[string]any{"o": map[string]any{}, "l": []any{map[string]any{"name": "a"}, map[string]any{"name": "b/c"}},
+		"q": []any{map[string]any{}, map[string]any{}}, "s": "x", "e": []any{}}
 	for at, want := range map[string]string{
-		"/o/x": "/o/x /o/x", "/n/x/y": "/n/x/y /n/x/y", "/l/name=a/v": "/l/0/v /l/name=a/v", "/l/1/v": "/l/1/v /l/name=b~1c/v", "/l/name=b~1c/v": "/l/1/v /l/name=b~1c/v",
-		"/l/*/v": "/l/0/v /l/name=a/v, /l/1/v /l/name=b~1c/v", "/q/1/v": "/q/1/v /q/*/v", "/l/name=z/v": "", "/l/7/v": "", "/e/*/v": "", "/s/x": "", "/q/name=a/v": "",
+		"/o/x": "/o/x /o/x", "/n/x/y": "/n/x/y /n/x/y", "/l/name=a/v": "/l/0/v /l/name=a/v",
+		"/l/1/v": "/l/1/v /l/name=b~1c/v", "/l/name=b~1c/v": "/l/1/v /l/name=b~1c/v",
+		"/l/*/v": "/l/0/v /l/name=a/v, /l/1/v /l/name=b~1c/v", "/q/1/v": "/q/1/v /q/*/v", "/l/name=z/v": "", "/l/7/v": "",
+		"/e/*/v": "", "/s/x": "", "/q/name=a/v": "",
 	} {
 		var got []string
 		for _, one := range rules.Places(of, v, at) {

@@ -73,15 +73,17 @@ func azureEntries() map[string]cloudtest.Object {
 			"properties", object("sku", object("name", "Standard", "family", "C", "capacity", 1)))),
 		"/cloud/rule.yml": entry("Microsoft.Cache/Redis/firewallRules", "office", "/cloud/redis.yml",
 			object("properties", object("startIP", "192.0.2.1", "endIP", "192.0.2.4"))),
-		"/cloud/vault.yml": entry("Microsoft.KeyVault/vaults", "keys", parent(0), object("location", "westus", "properties", vault)),
+		"/cloud/vault.yml": entry("Microsoft.KeyVault/vaults", "keys", parent(0),
+			object("location", "westus", "properties", vault)),
 		"/cloud/files.yml": entry("Microsoft.Storage/storageAccounts", "files", parent(0), object("location", "westus",
 			"sku", object("name", "Standard_LRS"), "kind", "Storage", "properties", object("networkAcls", rules))),
 		"/cloud/network.yml": entry("Microsoft.Network/virtualNetworks", "net", parent(0), object("location", "westus",
 			"properties", object("addressSpace", object("addressPrefixes", []any{"10.0.0.0/16"})))),
 		"/cloud/subnet.yml": entry("Microsoft.Network/virtualNetworks/subnets", "data", "/cloud/network.yml",
 			object("properties", object("addressPrefix", "10.0.1.0/24"))),
-		"/cloud/machines.yml": entry("Microsoft.Compute/virtualMachineScaleSets", "web", parent(0), object("location", "westus",
-			"sku", object("name", "Standard_D2", "capacity", 3), "properties", object("virtualMachineProfile", profile)),
+		"/cloud/machines.yml": entry("Microsoft.Compute/virtualMachineScaleSets", "web", parent(0),
+			object("location", "westus",
+				"sku", object("name", "Standard_D2", "capacity", 3), "properties", object("virtualMachineProfile", profile)),
 			map[string]any{"hooks": []any{"azure-autoscaled-capacity"}}),
 	}
 }
@@ -211,7 +213,8 @@ func TestPurgeKilled(t *testing.T) {
 				}
 			}
 			if purges != 1 || err != nil || w.Object(id) == nil {
-				t.Errorf("killed at moment %d: %d purges, %v, there: %t\n%s", moment, purges, err, w.Object(id) != nil, w.log.String())
+				t.Errorf("killed at moment %d: %d purges, %v, there: %t\n%s", moment, purges, err, w.Object(id) != nil,
+					w.log.String())
 			}
 			w.checkSettled(t)
 		})

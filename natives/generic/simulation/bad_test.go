@@ -21,7 +21,8 @@ func TestBadAnswers(t *testing.T) {
 	}{
 		{"HTML", armtest.Fault{Status: 200, Body: "<html>Sign in</html>", Type: "text/html"}},
 		{"HTML that says it is JSON", armtest.Fault{Status: 200, Body: "<html>Sign in</html>", Type: json}},
-		{"a redirect", armtest.Fault{Status: 302, Header: http.Header{"Location": {"https://evil.example/"}}, Body: "{}", Type: json}},
+		{"a redirect", armtest.Fault{Status: 302, Header: http.Header{"Location": {"https://evil.example/"}}, Body: "{}",
+			Type: json}},
 		{"half a body", armtest.Fault{Status: 200, Body: `{"location": "westus", "prop`, Type: json}},
 		{"invalid UTF-8", armtest.Fault{Status: 200, Body: "{\"location\": \"\xff\xfe\"}", Type: json}},
 		{"no object", armtest.Fault{Status: 200, Body: `["a"]`, Type: json}},
@@ -67,7 +68,8 @@ func TestOperationElsewhere(t *testing.T) {
 			if !r.IsWrite() {
 				return nil
 			}
-			return &armtest.Fault{Status: 202, Header: http.Header{"Azure-Asyncoperation": {"https://evil.example/op"}}, Body: "{}", Type: "application/json"}
+			return &armtest.Fault{Status: 202, Header: http.Header{"Azure-Asyncoperation": {"https://evil.example/op"}},
+				Body: "{}", Type: "application/json"}
 		})
 		err := w.run()
 		if !strings.Contains(fmt.Sprint(err)+w.told()+w.log.String(), "LRO_HOST") {
@@ -81,7 +83,8 @@ func TestOperationElsewhere(t *testing.T) {
 
 // Names that could lead elsewhere are mistakes of the data, and nothing is sent for them.
 func TestBadNames(t *testing.T) {
-	for _, name := range []string{"a/b", "..", ".", "", "a%2fb", "a?x=1", "a#b", "a\\b", "a\nb", "a\x00b", strings.Repeat("n", 5000)} {
+	for _, name := range []string{"a/b", "..", ".", "", "a%2fb", "a?x=1", "a#b", "a\\b", "a\nb", "a\x00b",
+		strings.Repeat("n", 5000)} {
 		t.Run(fmt.Sprintf("%.10q", name), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)

@@ -37,7 +37,8 @@ var makers = []maker{
 		return path("cache", n), entry("Example.Cache/caches", name("cache", n), parent(n), body)
 	},
 	func(n, value int) (string, map[string]any) {
-		body := map[string]any{"properties": map[string]any{"startIP": "192.0.2.1", "endIP": fmt.Sprintf("192.0.2.%d", value)}}
+		body := map[string]any{"properties": map[string]any{"startIP": "192.0.2.1",
+			"endIP": fmt.Sprintf("192.0.2.%d", value)}}
 		return path("rule", n), entry("Example.Cache/caches/firewallRules", "office", path("cache", n), body)
 	},
 	func(n, value int) (string, map[string]any) {

@@ -18,12 +18,14 @@ import (
 
 // importAs imports a resource with what stands in it into the data.
 func (w *world) importAs(id string) error {
-	n := generic.Importer(generic.ImportOptions{ID: id, WithChildren: true, Folder: "cloud", Save: func(all []generic.Imported) error {
-		for _, one := range all {
-			w.put("/"+one.File, cloudtest.Object{"type": one.Entry.Type, "resourceId": one.Entry.ResourceID, "body": one.Entry.Body})
-		}
-		return nil
-	}})
+	n := generic.Importer(generic.ImportOptions{ID: id, WithChildren: true, Folder: "cloud",
+		Save: func(all []generic.Imported) error {
+			for _, one := range all {
+				w.put("/"+one.File, cloudtest.Object{"type": one.Entry.Type, "resourceId": one.Entry.ResourceID,
+					"body": one.Entry.Body})
+			}
+			return nil
+		}})
 	return n.Run(w.t.Context(), w.environment(nil), integration.Actors{State: w.state,
 		Endpoint: func(context.Context, integration.EndpointRef) (http.RoundTripper, error) { return wire{world: w}, nil }})
 }

@@ -72,7 +72,8 @@ func (w *world) checkOwned(t *testing.T, want int) {
 	}
 	for _, id := range ids {
 		tags, hasTags := w.Object(id)["tags"].(map[string]any)
-		if !strings.Contains(id, "/subnets/") && !strings.Contains(id, "/firewallrules/") && (!hasTags || tags["qontract-integration"] == nil) {
+		if !strings.Contains(id, "/subnets/") && !strings.Contains(id, "/firewallrules/") &&
+			(!hasTags || tags["qontract-integration"] == nil) {
 			t.Errorf("%s has no owner: %v", id, tags)
 		}
 	}
@@ -97,7 +98,8 @@ func TestDeath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.fill(1, 1)
-		if err := w.runUntil(&mortal{left: 3}); err == nil || !errors.Is(err, errKilled) && !strings.Contains(err.Error(), "cancel") {
+		if err := w.runUntil(&mortal{left: 3}); err == nil ||
+			!errors.Is(err, errKilled) && !strings.Contains(err.Error(), "cancel") {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -88,8 +88,10 @@ func place(r *rand.Rand) string { return locations[r.IntN(len(locations))] }
 
 var kinds = []kind{
 	{"Example.Cache/caches", func(r *rand.Rand) map[string]any {
-		return object("location", place(r), "tags", object("a", "1"), "properties", object("sku", object("name", "S", "capacity", 1),
-			"staticIP", fmt.Sprintf("10.0.0.%d", r.IntN(3)), "minimumTlsVersion", "1.2", "configuration", object("a", "1", "b", "2")))
+		return object("location", place(r), "tags", object("a", "1"), "properties",
+			object("sku", object("name", "S", "capacity", 1),
+				"staticIP", fmt.Sprintf("10.0.0.%d", r.IntN(3)), "minimumTlsVersion", "1.2", "configuration",
+				object("a", "1", "b", "2")))
 	}, []edit{
 		{false, func(r *rand.Rand, b map[string]any) { properties(b)["staticIP"] = fmt.Sprintf("10.0.0.%d", r.IntN(3)) }},
 		{true, func(_ *rand.Rand, b map[string]any) { delete(properties(b), "staticIP") }},
@@ -97,9 +99,11 @@ var kinds = []kind{
 		{true, func(_ *rand.Rand, b map[string]any) { properties(b)["configuration"] = object("b", "2", "c", "3") }},
 	}},
 	{"Example.Vault/vaults", func(r *rand.Rand) map[string]any {
-		return object("location", place(r), "tags", object("a", "1"), "properties", object("tenantId", fmt.Sprintf("t%d", r.IntN(3)),
-			"sku", object("name", "s"), "enableSoftDelete", true, "accessPolicies", []any{
-				object("objectId", "x", "permissions", []any{"get", "list"}), object("objectId", "y", "permissions", []any{"get"})}))
+		return object("location", place(r), "tags", object("a", "1"), "properties",
+			object("tenantId", fmt.Sprintf("t%d", r.IntN(3)),
+				"sku", object("name", "s"), "enableSoftDelete", true, "accessPolicies", []any{
+					object("objectId", "x", "permissions", []any{"get", "list"}),
+					object("objectId", "y", "permissions", []any{"get"})}))
 	}, []edit{
 		{false, func(r *rand.Rand, b map[string]any) { properties(b)["tenantId"] = fmt.Sprintf("t%d", r.IntN(3)) }},
 		{true, func(_ *rand.Rand, b map[string]any) { swap(properties(b), "accessPolicies") }},
@@ -115,7 +119,8 @@ var kinds = []kind{
 		}},
 	}},
 	{"Example.Storage/accounts", func(r *rand.Rand) map[string]any {
-		return object("location", place(r), "tags", object("a", "1"), "kind", "Storage", "sku", object("name", "S"), "properties",
+		return object("location", place(r), "tags", object("a", "1"), "kind", "Storage", "sku", object("name", "S"),
+			"properties",
 			object("retention", "PT24H", "networkAcls", object("defaultAction", "Allow", "ipRules", []any{
 				object("value", "1", "action", "Allow"), object("value", "2", "action", "Allow")})))
 	}, []edit{
@@ -174,7 +179,8 @@ func TestOffline(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d changes refused, %d of them found before; %d harmless changes, %d false alarms", refused, found, harmless, alarms)
+	t.Logf("%d changes refused, %d of them found before; %d harmless changes, %d false alarms", refused, found, harmless,
+		alarms)
 	if refused < *changes/10 || harmless < *changes/10 {
 		t.Errorf("%d refusals and %d harmless changes say little", refused, harmless)
 	}
@@ -220,9 +226,11 @@ func (w *world) change(t *testing.T, head *world, r *rand.Rand, n int) pair {
 // send sends a PUT as anybody could, and returns the answer.
 func (w *world) send(t *testing.T, id string, body []byte) (int, []byte) {
 	t.Helper()
-	versions := map[string]string{"Cache": "2024-05-01", "Network": "2024-03-01", "Vault": "2024-02-01", "Compute": "2024-04-01", "Storage": "2024-01-01"}
+	versions := map[string]string{"Cache": "2024-05-01", "Network": "2024-03-01", "Vault": "2024-02-01",
+		"Compute": "2024-04-01", "Storage": "2024-01-01"}
 	provider, _, _ := strings.Cut(id[strings.Index(id, "Example.")+len("Example."):], "/")
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, endpoint+id+"?api-version="+versions[provider], strings.NewReader(string(body)))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, endpoint+id+"?api-version="+versions[provider],
+		strings.NewReader(string(body)))
 	if err != nil {
 		t.Fatal(err)
 	}

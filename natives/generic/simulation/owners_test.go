@@ -134,10 +134,13 @@ func (w *world) checkValues(t *testing.T, shops, value int) {
 	for n := range shops {
 		for _, c := range []struct{ id, path, want string }{
 			{parent(n) + "/providers/Example.Network/networks/" + name("net", n), "tags.value", fmt.Sprint(value)},
-			{parent(n) + "/providers/Example.Network/networks/" + name("net", n) + "/subnets/data", "properties.addressPrefix", fmt.Sprintf("10.0.%d.0/24", value)},
+			{parent(n) + "/providers/Example.Network/networks/" + name("net", n) + "/subnets/data", "properties.addressPrefix",
+				fmt.Sprintf("10.0.%d.0/24", value)},
 			{parent(n) + "/providers/Example.Cache/caches/" + name("cache", n), "properties.sku.capacity", fmt.Sprint(value)},
-			{parent(n) + "/providers/Example.Cache/caches/" + name("cache", n) + "/firewallRules/office", "properties.endIP", fmt.Sprintf("192.0.2.%d", value)},
-			{parent(n) + "/providers/Example.Compute/scaleSets/" + name("web", n), "properties.image.version", fmt.Sprint(value)},
+			{parent(n) + "/providers/Example.Cache/caches/" + name("cache", n) + "/firewallRules/office", "properties.endIP",
+				fmt.Sprintf("192.0.2.%d", value)},
+			{parent(n) + "/providers/Example.Compute/scaleSets/" + name("web", n), "properties.image.version",
+				fmt.Sprint(value)},
 		} {
 			v := any(w.Object(c.id))
 			for part := range strings.SplitSeq(c.path, ".") {

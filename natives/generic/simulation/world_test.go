@@ -141,7 +141,8 @@ func (w *world) environment(m *mortal) integration.Environment {
 	}
 	masker := mask.New([]string{w.secrets["cloud/acme token"]}) // the runner learns secrets when they are read
 	return integration.Environment{
-		Mask: masker.Text, Integration: generic.Name, Settings: rules.For(generic.Name), Query: w.ask(), Workers: w.workers, Now: time.Now,
+		Mask: masker.Text, Integration: generic.Name, Settings: rules.For(generic.Name), Query: w.ask(), Workers: w.workers,
+		Now:   time.Now,
 		State: state.ReadOnly(m.guard(w.state)), Log: lockedWriter{&w.mu, &w.log},
 		Secret: func(_ context.Context, ref integration.SecretRef) (string, error) {
 			if s, ok := w.secrets[ref.Path+" "+ref.Field]; ok {

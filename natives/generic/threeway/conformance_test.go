@@ -26,7 +26,8 @@ type planCase struct {
 }
 
 // claims are the words of the cases for taking a resource.
-var claims = map[string]reconcile.Claim{"never": reconcile.NoClaim, "if-exists": reconcile.Adopt, "required": reconcile.Adopt}
+var claims = map[string]reconcile.Claim{"never": reconcile.NoClaim, "if-exists": reconcile.Adopt,
+	"required": reconcile.Adopt}
 
 // taken returns what becomes of the plan for a resource without a mark that was never applied: who it belongs to
 // decides before the plan does.
@@ -36,7 +37,8 @@ func (c planCase) taken(t *testing.T, p *threeway.Plan) *threeway.Plan {
 		t.Fatalf("the word %q is not known", c.Input.Adopt)
 	}
 	changed := make([]reconcile.Change, len(p.Changes))
-	made := reconcile.Make(reconcile.Input{Owner: reconcile.Owner{Integration: "generic", Caller: "c", Callers: []string{"c"}}, Class: reconcile.Knowing,
+	made := reconcile.Make(reconcile.Input{Owner: reconcile.Owner{Integration: "generic", Caller: "c",
+		Callers: []string{"c"}}, Class: reconcile.Knowing,
 		Desired: []reconcile.Item{{Key: "k", Claim: claim}}, Current: []reconcile.Thing{{Key: "k"}},
 		Compare: func(reconcile.Item, reconcile.Thing, reconcile.Record) (reconcile.Difference, error) {
 			return reconcile.Difference{Changes: changed}, nil
@@ -73,18 +75,24 @@ func parse(t testing.TB, raw []byte) any {
 
 // A body for PUT has all that the data know and the service does not answer; a merge patch has it only if it changed.
 func TestPutCarries(t *testing.T) {
-	of := rules.Table{{At: "/s", Rule: rules.Rule{WriteOnly: true, Secret: true}}, {At: "/o/s", Rule: rules.Rule{WriteOnly: true}},
-		{At: "/l", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}}, {At: "/l/*/s", Rule: rules.Rule{WriteOnly: true}},
-		{At: "/q/*/s", Rule: rules.Rule{WriteOnly: true}}, {At: "/i", Rule: rules.Rule{Ignore: true}}, {At: "/i/s", Rule: rules.Rule{WriteOnly: true}}}
+	of := rules.Table{{At: "/s", Rule: rules.Rule{WriteOnly: true, Secret: true}},
+		{At: "/o/s", Rule: rules.Rule{WriteOnly: true}},
+		{At: "/l", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}},
+		{At: "/l/*/s", Rule: rules.Rule{WriteOnly: true}},
+		{At: "/q/*/s", Rule: rules.Rule{WriteOnly: true}}, {At: "/i", Rule: rules.Rule{Ignore: true}},
+		{At: "/i/s", Rule: rules.Rule{WriteOnly: true}}}
 	for name, c := range map[string]struct{ data, live, put string }{
 		"a text":                         {`{"s": "x"}`, `{}`, `{"s": "x"}`},
 		"stars of the service":           {`{"s": "x"}`, `{"s": "***"}`, `{"s": "x"}`},
 		"in an object that is not there": {`{"o": {"s": "x"}}`, `{}`, `{"o": {"s": "x"}}`},
 		"in an object with others":       {`{"o": {"s": "x"}}`, `{"o": {"y": 1}}`, `{"o": {"s": "x", "y": 1}}`},
-		"in items by their keys":         {`{"l": [{"name": "a", "s": "x"}, {"name": "b"}]}`, `{"l": [{"name": "b"}, {"name": "c"}, {"name": "a"}]}`, `{"l": [{"name": "b"}, {"name": "c"}, {"name": "a", "s": "x"}]}`},
-		"in items by their position":     {`{"q": [{"v": 1, "s": "x"}, {"v": 2, "s": "y"}]}`, `{"q": [{"v": 1}, {"v": 2}]}`, `{"q": [{"v": 1, "s": "x"}, {"v": 2, "s": "y"}]}`},
-		"not what is ignored":            {`{"i": {"s": "x"}}`, `{"i": {"y": 1}}`, `{"i": {"y": 1}}`},
-		"not what the data do not have":  {`{"o": {}}`, `{"o": {"y": 1}, "s": "***"}`, `{"o": {"y": 1}}`},
+		"in items by their keys": {`{"l": [{"name": "a", "s": "x"}, {"name": "b"}]}`,
+			`{"l": [{"name": "b"}, {"name": "c"}, {"name": "a"}]}`,
+			`{"l": [{"name": "b"}, {"name": "c"}, {"name": "a", "s": "x"}]}`},
+		"in items by their position": {`{"q": [{"v": 1, "s": "x"}, {"v": 2, "s": "y"}]}`, `{"q": [{"v": 1}, {"v": 2}]}`,
+			`{"q": [{"v": 1, "s": "x"}, {"v": 2, "s": "y"}]}`},
+		"not what is ignored":           {`{"i": {"s": "x"}}`, `{"i": {"y": 1}}`, `{"i": {"y": 1}}`},
+		"not what the data do not have": {`{"o": {}}`, `{"o": {"y": 1}, "s": "***"}`, `{"o": {"y": 1}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			with := func(text, n string) any {
@@ -92,7 +100,8 @@ func TestPutCarries(t *testing.T) {
 				v["n"] = n
 				return v
 			}
-			p := threeway.Make(threeway.Input{Applied: with(c.data, "1"), WasApplied: true, Desired: with(c.data, "2"), Live: with(c.live, "1"), IsThere: true, Rules: of})
+			p := threeway.Make(threeway.Input{Applied: with(c.data, "1"), WasApplied: true, Desired: with(c.data, "2"),
+				Live: with(c.live, "1"), IsThere: true, Rules: of})
 			if got, want := body.Canonical(p.PutBody), body.Canonical(with(c.put, "2")); got != want {
 				t.Errorf("PUT has %s, want %s", got, want)
 			}
@@ -107,7 +116,8 @@ func TestPutCarries(t *testing.T) {
 func TestPutCarriesNoCreateOnlyOfOthers(t *testing.T) {
 	of := rules.Table{{At: "/s", Rule: rules.Rule{WriteOnly: true, CreateOnly: rules.Declared}}}
 	for _, wasApplied := range []bool{true, false} {
-		in := threeway.Input{Desired: map[string]any{"s": "x", "n": "2"}, Live: map[string]any{"n": "1"}, IsThere: true, Rules: of, WasApplied: wasApplied}
+		in := threeway.Input{Desired: map[string]any{"s": "x", "n": "2"}, Live: map[string]any{"n": "1"}, IsThere: true,
+			Rules: of, WasApplied: wasApplied}
 		if wasApplied {
 			in.Applied = map[string]any{"s": "x", "n": "1"}
 		}
@@ -134,7 +144,8 @@ func TestSetCases(t *testing.T) {
 		a, b := map[string]any{"l": parse(t, c.Input.A)}, map[string]any{"l": parse(t, c.Input.B)}
 		of := rules.Table{{At: "/l", Rule: rules.Rule{List: classes.Set}}}
 		for _, way := range [][2]any{{a, b}, {b, a}} {
-			p := threeway.Make(threeway.Input{Applied: way[0], WasApplied: true, Desired: way[0], Live: way[1], IsThere: true, Rules: of})
+			p := threeway.Make(threeway.Input{Applied: way[0], WasApplied: true, Desired: way[0], Live: way[1], IsThere: true,
+				Rules: of})
 			if got := p.Action == threeway.None; got != (string(c.Expected) == "true") {
 				t.Errorf("%s and %s: the plan is %s, want them equal: %s", c.Input.A, c.Input.B, p.Action, c.Expected)
 			}

@@ -19,24 +19,33 @@ func TestDriftNeverDestroys(t *testing.T) {
 		isNew                  bool // it was never applied
 		want                   threeway.Action
 	}{
-		"the data changed it":                  {object{"a": "1"}, object{"a": "2"}, object{"a": "1"}, false, threeway.Replace},
-		"the data changed it, and live too":    {object{"a": "1"}, object{"a": "2"}, object{"a": "3"}, false, threeway.Replace},
-		"the data cleared it":                  {object{"a": "1"}, object{"a": nil}, object{"a": "1"}, false, threeway.Replace},
-		"drift":                                {object{"a": "1"}, object{"a": "1"}, object{"a": "2"}, false, threeway.Blocked},
-		"it vanished":                          {object{"a": "1"}, object{"a": "1"}, object{"n": "1"}, false, threeway.Blocked},
-		"drift beside a change of another one": {object{"a": "1", "n": "1"}, object{"a": "1", "n": "2"}, object{"a": "2", "n": "1"}, false, threeway.Blocked},
-		"drift beside a replacement":           {object{"a": "1", "b": "1"}, object{"a": "1", "b": "2"}, object{"a": "2", "b": "1"}, false, threeway.Replace},
-		"it is taken":                          {nil, object{"a": "1"}, object{"a": "2"}, true, threeway.Blocked},
+		"the data changed it": {object{"a": "1"}, object{"a": "2"}, object{"a": "1"}, false,
+			threeway.Replace},
+		"the data changed it, and live too": {object{"a": "1"}, object{"a": "2"}, object{"a": "3"}, false,
+			threeway.Replace},
+		"the data cleared it": {object{"a": "1"}, object{"a": nil}, object{"a": "1"}, false,
+			threeway.Replace},
+		"drift": {object{"a": "1"}, object{"a": "1"}, object{"a": "2"}, false,
+			threeway.Blocked},
+		"it vanished": {object{"a": "1"}, object{"a": "1"}, object{"n": "1"}, false,
+			threeway.Blocked},
+		"drift beside a change of another one": {object{"a": "1", "n": "1"}, object{"a": "1", "n": "2"},
+			object{"a": "2", "n": "1"}, false, threeway.Blocked},
+		"drift beside a replacement": {object{"a": "1", "b": "1"}, object{"a": "1", "b": "2"}, object{"a": "2", "b": "1"},
+			false, threeway.Replace},
+		"it is taken": {nil, object{"a": "1"}, object{"a": "2"}, true, threeway.Blocked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, kind := range []string{rules.Declared, rules.Inferred} {
 				of := rules.Table{{At: "/a", Rule: rules.Rule{CreateOnly: kind}}, {At: "/b", Rule: rules.Rule{CreateOnly: kind}}}
-				p := threeway.Make(threeway.Input{Applied: c.applied, WasApplied: !c.isNew, Desired: c.desired, Live: c.live, IsThere: true, Rules: of, AllowReplace: true})
+				p := threeway.Make(threeway.Input{Applied: c.applied, WasApplied: !c.isNew, Desired: c.desired, Live: c.live,
+					IsThere: true, Rules: of, AllowReplace: true})
 				if p.Action != c.want {
 					t.Fatalf("%s: the plan is %s, want %s: %+v", kind, p.Action, c.want, p.Changes)
 				}
 				for _, v := range p.Violations {
-					if c.want == threeway.Blocked && (strings.Contains(v.Message, "allowReplace") || !strings.Contains(v.Message, `ignore: ["/a"]`)) {
+					if c.want == threeway.Blocked && (strings.Contains(v.Message, "allowReplace") ||
+						!strings.Contains(v.Message, `ignore: ["/a"]`)) {
 						t.Errorf("%s: the message is %q", kind, v.Message)
 					}
 				}
@@ -48,21 +57,29 @@ func TestDriftNeverDestroys(t *testing.T) {
 // What others do to a create-only place never makes a replacement, also where the plan removes what they added.
 func TestOthersNeverDestroy(t *testing.T) {
 	for name, c := range map[string]struct{ rules, applied, desired, live string }{
-		"a foreign item of an exclusive set":  {`[{"at": "/z", "list": "set", "exclusive": true, "createOnly": "declared"}]`, `{"z": ["1"]}`, `{"z": ["1"]}`, `{"z": ["1", "2"]}`},
-		"another item of an exclusive set":    {`[{"at": "/z", "list": "set", "exclusive": true, "createOnly": "declared"}]`, `{"z": ["1"]}`, `{"z": ["1"]}`, `{"z": ["2"]}`},
-		"a foreign item of an exclusive list": {`[{"at": "/z", "list": "map", "keys": ["n"], "exclusive": true, "createOnly": "inferred"}]`, `{"z": [{"n": 1}]}`, `{"z": [{"n": 1}]}`, `{"z": [{"n": 1}, {"n": 2}]}`},
-		"what the data cleared before":        {`[{"at": "/a", "createOnly": "declared"}]`, `{"a": null}`, `{"a": null}`, `{"a": "x"}`},
-		"what the data of a new entry clear":  {`[{"at": "/a", "createOnly": "declared"}]`, ``, `{"a": null}`, `{"a": "x"}`},
-		"another variant":                     {`[{"at": "", "discriminator": "k"}, {"at": "/a", "createOnly": "declared"}]`, `{"k": "x"}`, `{"k": "x"}`, `{"k": "y", "a": 1}`},
-		"a secret of which the rules said so": {`[{"at": "/a", "createOnly": "declared"}]`, `{"a": {"$hmac": "` + hmacOfOne + `"}}`, `{"a": "1"}`, `{"a": "2"}`},
+		"a foreign item of an exclusive set": {`[{"at": "/z", "list": "set", "exclusive": true, "createOnly": "declared"}]`,
+			`{"z": ["1"]}`, `{"z": ["1"]}`, `{"z": ["1", "2"]}`},
+		"another item of an exclusive set": {`[{"at": "/z", "list": "set", "exclusive": true, "createOnly": "declared"}]`,
+			`{"z": ["1"]}`, `{"z": ["1"]}`, `{"z": ["2"]}`},
+		"a foreign item of an exclusive list": {
+			`[{"at": "/z", "list": "map", "keys": ["n"], "exclusive": true, "createOnly": "inferred"}]`, `{"z": [{"n": 1}]}`,
+			`{"z": [{"n": 1}]}`, `{"z": [{"n": 1}, {"n": 2}]}`},
+		"what the data cleared before": {`[{"at": "/a", "createOnly": "declared"}]`, `{"a": null}`, `{"a": null}`,
+			`{"a": "x"}`},
+		"what the data of a new entry clear": {`[{"at": "/a", "createOnly": "declared"}]`, ``, `{"a": null}`, `{"a": "x"}`},
+		"another variant": {`[{"at": "", "discriminator": "k"}, {"at": "/a", "createOnly": "declared"}]`,
+			`{"k": "x"}`, `{"k": "x"}`, `{"k": "y", "a": 1}`},
+		"a secret of which the rules said so": {`[{"at": "/a", "createOnly": "declared"}]`,
+			`{"a": {"$hmac": "` + hmacOfOne + `"}}`, `{"a": "1"}`, `{"a": "2"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var of rules.Table
 			if err := json.Unmarshal([]byte(c.rules), &of); err != nil {
 				t.Fatal(err)
 			}
-			p := threeway.Make(threeway.Input{Applied: parse(t, []byte(c.applied)), WasApplied: c.applied != "", Desired: parse(t, []byte(c.desired)),
-				Live: parse(t, []byte(c.live)), IsThere: true, Rules: of, AllowReplace: true, Key: key})
+			p := threeway.Make(threeway.Input{Applied: parse(t, []byte(c.applied)), WasApplied: c.applied != "",
+				Desired: parse(t, []byte(c.desired)),
+				Live:    parse(t, []byte(c.live)), IsThere: true, Rules: of, AllowReplace: true, Key: key})
 			if p.Action != threeway.Blocked {
 				t.Errorf("the plan is %s", p)
 			}
@@ -74,20 +91,27 @@ var hmacOfOne = body.HMAC(key, "1")
 
 // What nobody knows is told: what a service answers as stars, and what may be in items and resources of others.
 func TestUnknownValues(t *testing.T) {
-	of := rules.Table{{At: "/s", Rule: rules.Rule{WriteOnly: true}}, {At: "/l", Rule: rules.Rule{List: "map", Keys: []string{"n"}}},
+	of := rules.Table{{At: "/s", Rule: rules.Rule{WriteOnly: true}},
+		{At: "/l", Rule: rules.Rule{List: "map", Keys: []string{"n"}}},
 		{At: "/l/*/s", Rule: rules.Rule{WriteOnly: true}}, {At: "/o/s", Rule: rules.Rule{WriteOnly: true}}}
 	for name, c := range map[string]struct{ applied, desired, live, want string }{
-		"nothing":              {`{"v": 1}`, `{"v": 2}`, `{"v": 1}`, "update; replace /v (desired)"},
-		"all is known":         {`{"v": 1, "s": "x", "l": [{"n": 1, "s": "y"}]}`, `{"v": 2, "s": "x", "l": [{"n": 1, "s": "y"}]}`, `{"v": 1, "s": "*", "l": [{"n": 1}]}`, "update; replace /v (desired)"},
-		"stars":                {`{"v": 1}`, `{"v": 2}`, `{"v": 1, "s": "***"}`, "update; replace /v (desired); UNKNOWN_VALUE /s"},
-		"a foreign item":       {`{"v": 1, "l": [{"n": 1, "s": "y"}]}`, `{"v": 2, "l": [{"n": 1, "s": "y"}]}`, `{"v": 1, "l": [{"n": 2}, {"n": 1}]}`, "update; replace /v (desired); UNKNOWN_VALUE /l/n=2/s"},
-		"an object of others":  {`{"v": 1}`, `{"v": 2}`, `{"v": 1, "o": {"x": 1}}`, "update; replace /v (desired); UNKNOWN_VALUE /o/s"},
+		"nothing": {`{"v": 1}`, `{"v": 2}`, `{"v": 1}`, "update; replace /v (desired)"},
+		"all is known": {`{"v": 1, "s": "x", "l": [{"n": 1, "s": "y"}]}`,
+			`{"v": 2, "s": "x", "l": [{"n": 1, "s": "y"}]}`, `{"v": 1, "s": "*", "l": [{"n": 1}]}`,
+			"update; replace /v (desired)"},
+		"stars": {`{"v": 1}`, `{"v": 2}`, `{"v": 1, "s": "***"}`,
+			"update; replace /v (desired); UNKNOWN_VALUE /s"},
+		"a foreign item": {`{"v": 1, "l": [{"n": 1, "s": "y"}]}`, `{"v": 2, "l": [{"n": 1, "s": "y"}]}`,
+			`{"v": 1, "l": [{"n": 2}, {"n": 1}]}`, "update; replace /v (desired); UNKNOWN_VALUE /l/n=2/s"},
+		"an object of others": {`{"v": 1}`, `{"v": 2}`, `{"v": 1, "o": {"x": 1}}`,
+			"update; replace /v (desired); UNKNOWN_VALUE /o/s"},
 		"a resource of others": {``, `{"v": 2}`, `{"v": 1}`, "update; replace /v (adopt); UNKNOWN_VALUE /s"},
 		"nothing to write":     {`{"v": 1}`, `{"v": 1}`, `{"v": 1, "s": "***"}`, "none"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := threeway.Make(threeway.Input{Applied: parse(t, []byte(c.applied)), WasApplied: c.applied != "", Desired: parse(t, []byte(c.desired)),
-				Live: parse(t, []byte(c.live)), IsThere: true, Rules: of})
+			p := threeway.Make(threeway.Input{Applied: parse(t, []byte(c.applied)), WasApplied: c.applied != "",
+				Desired: parse(t, []byte(c.desired)),
+				Live:    parse(t, []byte(c.live)), IsThere: true, Rules: of})
 			if got := describe(p); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
@@ -97,9 +121,11 @@ func TestUnknownValues(t *testing.T) {
 
 // A merge patch replaces lists as a whole, so it has the values of all their items.
 func TestPatchCarriesIntoLists(t *testing.T) {
-	of := rules.Table{{At: "/l", Rule: rules.Rule{List: "map", Keys: []string{"n"}}}, {At: "/l/*/s", Rule: rules.Rule{WriteOnly: true}}}
-	p := threeway.Make(threeway.Input{Applied: parse(t, []byte(`{"l": [{"n": 1, "s": "x"}]}`)), WasApplied: true, Desired: parse(t, []byte(`{"l": [{"n": 1, "s": "x"}, {"n": 2}]}`)),
-		Live: parse(t, []byte(`{"l": [{"n": 1}]}`)), IsThere: true, Rules: of})
+	of := rules.Table{{At: "/l", Rule: rules.Rule{List: "map", Keys: []string{"n"}}},
+		{At: "/l/*/s", Rule: rules.Rule{WriteOnly: true}}}
+	p := threeway.Make(threeway.Input{Applied: parse(t, []byte(`{"l": [{"n": 1, "s": "x"}]}`)), WasApplied: true,
+		Desired: parse(t, []byte(`{"l": [{"n": 1, "s": "x"}, {"n": 2}]}`)),
+		Live:    parse(t, []byte(`{"l": [{"n": 1}]}`)), IsThere: true, Rules: of})
 	if got, want := body.Canonical(p.MergePatch), `{"l":[{"n":1,"s":"x"},{"n":2}]}`; got != want {
 		t.Errorf("the patch is %s, want %s", got, want)
 	}
@@ -112,7 +138,8 @@ func TestSecretPairsAreRemembered(t *testing.T) {
 		if err := json.Unmarshal([]byte("["+list+"]"), &of); err != nil {
 			t.Fatal(err)
 		}
-		body1, body2 := parse(t, []byte(`{"l": [{"name": "DB_PASSWORD", "value": "canary"}]}`)), parse(t, []byte(`{"l": [{"name": "DB_PASSWORD", "value": "other"}]}`))
+		body1, body2 := parse(t, []byte(`{"l": [{"name": "DB_PASSWORD", "value": "canary"}]}`)),
+			parse(t, []byte(`{"l": [{"name": "DB_PASSWORD", "value": "other"}]}`))
 		kept := threeway.Remember(body1, of, key)
 		if text := body.Text(kept); strings.Contains(text, "canary") || !strings.Contains(text, "DB_PASSWORD") {
 			t.Errorf("%s: the state has %s", list, text)
@@ -121,8 +148,10 @@ func TestSecretPairsAreRemembered(t *testing.T) {
 			desired, live any
 			want          string
 		}{{body1, body1, "none"}, {body2, body1, "desired"}, {body1, body2, "drift"}} {
-			p := threeway.Make(threeway.Input{Applied: kept, WasApplied: true, Desired: c.desired, Live: c.live, IsThere: true, Rules: of, Key: key})
-			if got := p.String(); !strings.Contains(got, c.want) || strings.Contains(got, "canary") || strings.Contains(got, "other") {
+			p := threeway.Make(threeway.Input{Applied: kept, WasApplied: true, Desired: c.desired, Live: c.live, IsThere: true,
+				Rules: of, Key: key})
+			if got := p.String(); !strings.Contains(got, c.want) || strings.Contains(got, "canary") ||
+				strings.Contains(got, "other") {
 				t.Errorf("%s: want %s, got %s", list, c.want, got)
 			}
 		}
@@ -132,7 +161,8 @@ func TestSecretPairsAreRemembered(t *testing.T) {
 // A set that belongs to the data loses what left the data: at a create-only place that is a change of the data.
 func TestExclusiveSetIsOfTheData(t *testing.T) {
 	of := rules.Table{{At: "/z", Rule: rules.Rule{List: "set", Exclusive: true, CreateOnly: rules.Declared}}}
-	in := threeway.Input{Applied: parse(t, []byte(`{"z": ["1", "2"]}`)), WasApplied: true, Desired: parse(t, []byte(`{"z": ["2"]}`)), Live: parse(t, []byte(`{"z": ["2", "1"]}`)), IsThere: true, Rules: of}
+	in := threeway.Input{Applied: parse(t, []byte(`{"z": ["1", "2"]}`)), WasApplied: true,
+		Desired: parse(t, []byte(`{"z": ["2"]}`)), Live: parse(t, []byte(`{"z": ["2", "1"]}`)), IsThere: true, Rules: of}
 	if got := describe(threeway.Make(in)); got != `blocked; remove /z/"1" (removed); CREATE_ONLY /z/"1"` {
 		t.Errorf("got %s", got)
 	}

@@ -16,8 +16,8 @@
 // does not count. If anything differs, all of it is sent as the data say. A list that is atomic is one value.
 //
 // A create-only property that changes blocks the plan, or makes it a replacement where the
-// resource allows that and the data changed it: drift never destroys. A value that cannot be read back is sent when its version changes, or
-// the keyed hash of it that [Remember] keeps.
+// resource allows that and the data changed it: drift never destroys. A value that cannot be read back is sent when its
+// version changes, or the keyed hash of it that [Remember] keeps.
 //
 // Everything that a plan shows is masked: [Plan.Changes], [Plan.Violations], [Plan.Warnings]
 // and the renderings. The bodies to send ([Plan.Body], [Plan.MergePatch] and [Plan.PutBody])

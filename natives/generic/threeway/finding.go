@@ -36,7 +36,8 @@ func (m *maker) change(at place, rule rules.Rule, c Change) {
 	}
 	if !f.isOfData() {
 		f.Message = fmt.Sprintf("nothing proves that the data changed it, so the resource is never deleted for it: "+
-			"write the value of the service, ignore: [%q], or give a list whose order means nothing the class list: set", at.pattern)
+			"write the value of the service, ignore: [%q], or give a list whose order means nothing the class list: set",
+			at.pattern)
 		if isInferred {
 			f.Message += fmt.Sprintf("; if you know that it can be changed, allowUpdate: [%q]", at.pattern)
 		}
@@ -103,8 +104,9 @@ func (m *maker) warnUnread(at place, rule rules.Rule) {
 		m.warn(at, rule, KeptCreateOnly)
 		return
 	}
-	m.note(at, rule, KeptContested, "it is no longer in the data, and the service does not show it, so that nobody knows whether it is "+
-		"still what was applied: it stays. To remove it, use the service's own tools")
+	m.note(at, rule, KeptContested,
+		"it is no longer in the data, and the service does not show it, so that nobody knows whether it is "+
+			"still what was applied: it stays. To remove it, use the service's own tools")
 }
 
 func (m *maker) note(at place, rule rules.Rule, code, message string) {
@@ -118,7 +120,8 @@ func orphans(children []string) Finding {
 	if len(children) > most {
 		names += fmt.Sprintf(" and %d more", len(children)-most)
 	}
-	return Finding{Code: Orphan, Message: "replacing it would destroy what it holds: " + names + ". Delete or move them first"}
+	return Finding{Code: Orphan, Message: "replacing it would destroy what it holds: " + names +
+		". Delete or move them first"}
 }
 
 // inspect finds the mistakes of the data that no other body is needed for.

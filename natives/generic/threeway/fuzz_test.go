@@ -14,11 +14,14 @@ import (
 // carried out by a service that just stores what it gets, nothing is left to do.
 func FuzzMake(f *testing.F) {
 	for _, seed := range [][4]string{
-		{`{"a": 1}`, `{"a": 2, "l": [{"n": "a"}]}`, `{"a": 1, "l": [{"n": "b"}]}`, `[{"at": "/l", "list": "map", "keys": ["n"]}]`},
+		{`{"a": 1}`, `{"a": 2, "l": [{"n": "a"}]}`, `{"a": 1, "l": [{"n": "b"}]}`,
+			`[{"at": "/l", "list": "map", "keys": ["n"]}]`},
 		{`{"s": ["a"]}`, `{"s": []}`, `{"s": ["a", "b"]}`, `[{"at": "/s", "list": "set", "exclusive": true}]`},
-		{`{}`, `{"o": null, "d": 1}`, `{"o": {"x": {"y": []}}}`, `[{"at": "/d", "default": 1}, {"at": "/o", "atomic": true}]`},
+		{`{}`, `{"o": null, "d": 1}`, `{"o": {"x": {"y": []}}}`,
+			`[{"at": "/d", "default": 1}, {"at": "/o", "atomic": true}]`},
 		{`{"k": {"t": "a"}}`, `{"k": {"t": "b"}}`, `{"k": {"t": "a", "z": 1}}`, `[{"at": "/k", "discriminator": "t"}]`},
-		{`{"p": {"$hmac": "x"}}`, `{"p": "y"}`, `{}`, `[{"at": "/p", "writeOnly": true}, {"at": "/*", "secret": true, "volatile": true}]`},
+		{`{"p": {"$hmac": "x"}}`, `{"p": "y"}`, `{}`,
+			`[{"at": "/p", "writeOnly": true}, {"at": "/*", "secret": true, "volatile": true}]`},
 		{`null`, `{"l": [[{"a": 1}]]}`, `{"l": [[{"a": 1, "b": 2}]]}`, `[{"at": "/l/*", "list": "map", "keys": ["a"]}]`},
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3])
@@ -35,7 +38,8 @@ func FuzzMake(f *testing.F) {
 		if json.Unmarshal([]byte(table), &r) != nil {
 			return
 		}
-		in := threeway.Input{Applied: values[0], Desired: values[1], Live: values[2], WasApplied: values[0] != nil, IsThere: true, Rules: rules.Cached(r), Key: key}
+		in := threeway.Input{Applied: values[0], Desired: values[1], Live: values[2], WasApplied: values[0] != nil,
+			IsThere: true, Rules: rules.Cached(r), Key: key}
 		if wrong := holds(in, isOdd(r), threeway.Make); wrong != "" {
 			t.Error(wrong)
 		}
@@ -74,7 +78,8 @@ func TestAnyRules(t *testing.T) {
 	for i := range *steps * 4 {
 		in, r := newWorld(*seed + uint64(i)).odd()
 		if wrong := holds(in, false, threeway.Make); wrong != "" {
-			t.Fatalf("seed %d: %+v\n%s\n%s\n%s\n%s", *seed+uint64(i), r, body.Text(in.Applied), body.Text(in.Desired), body.Text(in.Live), wrong)
+			t.Fatalf("seed %d: %+v\n%s\n%s\n%s\n%s", *seed+uint64(i), r, body.Text(in.Applied), body.Text(in.Desired),
+				body.Text(in.Live), wrong)
 		}
 	}
 }
@@ -128,7 +133,8 @@ func (w world) odd() (threeway.Input, rules.Table) {
 		r = append(r, w.rule())
 	}
 	applied, desired, live := w.any(3), w.any(3), w.any(3)
-	in := threeway.Input{Applied: applied, Desired: desired, Live: live, WasApplied: w.is(80), IsThere: true, Rules: rules.Cached(r), Key: key}
+	in := threeway.Input{Applied: applied, Desired: desired, Live: live, WasApplied: w.is(80), IsThere: true,
+		Rules: rules.Cached(r), Key: key}
 	if w.is(50) {
 		in.Live = w.mix(in.Applied, in.Live, 30)
 	}
@@ -141,10 +147,13 @@ func (w world) rule() rules.Entry {
 	for range 1 + w.IntN(3) {
 		e.At += "/" + pick(w, "a", "b", "*")
 	}
-	e.Rule = pick(w, rules.Rule{List: "map", Keys: []string{"a"}}, rules.Rule{List: "map", Keys: []string{"a", "b"}, Exclusive: true},
+	e.Rule = pick(w, rules.Rule{List: "map", Keys: []string{"a"}}, rules.Rule{List: "map", Keys: []string{"a", "b"},
+		Exclusive: true},
 		rules.Rule{List: "set"}, rules.Rule{List: "set", Exclusive: true}, rules.Rule{Atomic: true}, rules.Rule{Ignore: true},
-		rules.Rule{ReadOnly: true}, rules.Rule{WriteOnly: true}, rules.Rule{Secret: true}, rules.Rule{Masked: true}, rules.Rule{Volatile: true},
-		rules.Rule{CreateOnly: rules.Inferred}, rules.Rule{CreateOnly: rules.Declared, FreeToSet: true, FreeToUnset: true}, rules.Rule{Default: "x", Applies: true}, rules.Rule{Default: object{"a": "x"}, Applies: true},
+		rules.Rule{ReadOnly: true}, rules.Rule{WriteOnly: true}, rules.Rule{Secret: true}, rules.Rule{Masked: true},
+		rules.Rule{Volatile: true},
+		rules.Rule{CreateOnly: rules.Inferred}, rules.Rule{CreateOnly: rules.Declared, FreeToSet: true, FreeToUnset: true},
+		rules.Rule{Default: "x", Applies: true}, rules.Rule{Default: object{"a": "x"}, Applies: true},
 		rules.Rule{Format: body.EnumFold}, rules.Rule{Discriminator: "a"},
 		rules.Rule{Discriminator: "a", Variants: map[string][]string{"x": {"a"}, "X": {"a", "b"}}})
 	return e
@@ -158,7 +167,9 @@ func (w world) any(depth int) any {
 	}
 	switch {
 	case kind < 3 && depth > 0:
-		return w.some(60, map[string]func() any{"a": func() any { return w.any(depth - 1) }, "b": func() any { return w.any(depth - 1) }})
+		return w.some(60, map[string]func() any{"a": func() any {
+			return w.any(depth - 1)
+		}, "b": func() any { return w.any(depth - 1) }})
 	case kind < 5 && depth > 0:
 		out := []any{}
 		for range w.IntN(3) {

@@ -116,6 +116,7 @@ func (m *maker) holdsSet(at place, rule rules.Rule, applied, desired, live []any
 func (m *maker) holdsList(at place, rule rules.Rule, applied, desired, live side) bool {
 	d, isList := desired.v.([]any)
 	items, isAlso := live.v.([]any)
-	isWhole := rule.Atomic || rule.Secret || rule.Doubt != "" || rule.List == classes.Map || rule.List == classes.Set || isTrace(applied.v)
+	isWhole := rule.Atomic || rule.Secret || rule.Doubt != "" || rule.List == classes.Map || rule.List == classes.Set ||
+		isTrace(applied.v)
 	return isList && isAlso && !isWhole && m.holdsItems(at, rule, applied, d, items)
 }

@@ -19,7 +19,8 @@ func hasDesired(w world, make maker) string {
 	}
 	after := leaves(p.PutBody)
 	for path, want := range leaves(in.Desired) {
-		formatted := slices.Contains([]string{"/location", "/p/target", "/p/timeout", "/p/port", "/p/ids", "/p/only"}, path) ||
+		formatted := slices.Contains([]string{"/location", "/p/target", "/p/timeout", "/p/port", "/p/ids", "/p/only"},
+			path) ||
 			strings.HasSuffix(path, "/ips") || strings.HasSuffix(path, "/protocol")
 		if path == "/p/password" || path == "/p/capacity" || formatted {
 			continue // compared by the plan's own rules only
@@ -109,7 +110,9 @@ func isFoundOnline(w world, make maker) string {
 	in.Live = w.serve(base)
 	online := make(in)
 	for _, f := range offline.Violations {
-		if !slices.ContainsFunc(online.Violations, func(g threeway.Finding) bool { return g.Code == f.Code && g.Path == f.Path }) {
+		if !slices.ContainsFunc(online.Violations, func(g threeway.Finding) bool {
+			return g.Code == f.Code && g.Path == f.Path
+		}) {
 			return fmt.Sprintf("%s %s is not found online: %s", f.Code, f.Path, describe(online))
 		}
 	}

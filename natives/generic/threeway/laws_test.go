@@ -178,7 +178,8 @@ func settles(w world, make maker) string {
 func isEmptyOfEqual(w world, make maker) string {
 	x := w.body()
 	p := make(threeway.Input{
-		Applied: threeway.Remember(x, worldRules, key), Desired: x, Live: x, Rules: worldRules, Key: key, WasApplied: true, IsThere: true})
+		Applied: threeway.Remember(x, worldRules, key), Desired: x, Live: x, Rules: worldRules, Key: key, WasApplied: true,
+		IsThere: true})
 	if p.Action != threeway.None || len(p.Warnings) > 0 {
 		return describe(p)
 	}

@@ -200,7 +200,8 @@ func (m *maker) mergeObject(at place, rule rules.Rule, applied side, desired map
 // the names.
 func (m *maker) dropVariant(at place, rule rules.Rule, applied side, desired, live map[string]any) map[string]bool {
 	to, from := desired[rule.Discriminator], live[rule.Discriminator]
-	if rule.Discriminator == "" || body.IsEmpty(to) || body.IsEmpty(from) || m.same(at.member(rule.Discriminator), to, from) {
+	if rule.Discriminator == "" || body.IsEmpty(to) || body.IsEmpty(from) ||
+		m.same(at.member(rule.Discriminator), to, from) {
 		return nil
 	}
 	was := applied.member(rule.Discriminator)

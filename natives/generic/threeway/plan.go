@@ -188,9 +188,10 @@ func (m *maker) finish() {
 	if len(p.Violations) == 0 {
 		return
 	}
-	canReplace := m.in.AllowReplace && slices.ContainsFunc(p.Violations, Finding.isOfData) && !slices.ContainsFunc(p.Violations, func(f Finding) bool {
-		return f.Code != CreateOnly && f.Code != CreateOnlyInferred
-	})
+	canReplace := m.in.AllowReplace && slices.ContainsFunc(p.Violations, Finding.isOfData) &&
+		!slices.ContainsFunc(p.Violations, func(f Finding) bool {
+			return f.Code != CreateOnly && f.Code != CreateOnlyInferred
+		})
 	p.PutBody, p.MergePatch, p.Body = nil, nil, nil
 	p.Action = Blocked
 	switch {

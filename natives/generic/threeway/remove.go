@@ -67,7 +67,8 @@ func (m *maker) clear(at place, rule rules.Rule, applied, live side) side {
 	if body.IsEmpty(stripped.v) || m.isDefault(at, rule, live.v) {
 		return stripped
 	}
-	m.change(at, rule, Change{Op: "remove", Reason: Cleared, From: live.v, isForeign: !m.in.WasApplied || applied.is && applied.v == nil})
+	m.change(at, rule, Change{Op: "remove", Reason: Cleared, From: live.v,
+		isForeign: !m.in.WasApplied || applied.is && applied.v == nil})
 	return emptied(live.v)
 }
 

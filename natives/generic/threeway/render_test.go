@@ -32,7 +32,8 @@ func shownInput(t testing.TB) threeway.Input {
 	]`), &table); err != nil {
 		t.Fatal(err)
 	}
-	table[0].Rule.Ground, table[0].Rule.Place = "declared: x-ms-mutability has create and lacks update", "cache.json#/definitions/Cache"
+	table[0].Rule.Ground, table[0].Rule.Place = "declared: x-ms-mutability has create and lacks update",
+		"cache.json#/definitions/Cache"
 	return threeway.Input{
 		Applied: parse(t, []byte(`{"location": "westus", "tags": {"a": "1", "b": "2"},
 			"properties": {"old": "x", "size": 3, "ips": ["10"], "subnets": [{"name": "a", "prefix": "1"}]}}`)),
@@ -84,7 +85,8 @@ func TestPrintedPlanHasNoBodies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, shown := range []string{string(raw), fmt.Sprint(p), fmt.Sprintf("%v %+v %#v %s", p, p, p, p), fmt.Sprintf("%v", []any{p})} {
+	for _, shown := range []string{string(raw), fmt.Sprint(p), fmt.Sprintf("%v %+v %#v %s", p, p, p, p),
+		fmt.Sprintf("%v", []any{p})} {
 		if strings.Contains(shown, canary) {
 			t.Errorf("a secret is shown: %s", shown)
 		}

@@ -36,7 +36,8 @@ func (m *maker) remember(at place, v any) any {
 		return nil
 	case rule.WriteOnly && rule.Version != "":
 		return map[string]any{versionName: rule.Version}
-	case rule.WriteOnly, rule.Secret && !isObject, rule.Masked && isText, rule.Doubt != "" && !isObject, isList && (item.WriteOnly || item.Secret):
+	case rule.WriteOnly, rule.Secret && !isObject, rule.Masked && isText, rule.Doubt != "" && !isObject,
+		isList && (item.WriteOnly || item.Secret):
 		return m.hashed(v)
 	}
 	switch v := v.(type) {

@@ -15,8 +15,8 @@ type found struct {
 }
 
 // unknown tells the values that a body for PUT lacks because nobody knows them: the service does not answer them, and
-// the data do not have them. It has one if it shows stars in its place; it may have one in an item of somebody else, and
-// in a resource that was never applied.
+// the data do not have them. It has one if it shows stars in its place; it may have one in an item of somebody else,
+// and in a resource that was never applied.
 func (m *maker) unknown(at place, desired found, live, put any) {
 	if rule := m.rule(at); rule.Doubt != "" || rule.Ignore || rule.ReadOnly || rule.Volatile {
 		return
@@ -63,8 +63,9 @@ func (m *maker) unknownMembers(at place, desired found, live any, put map[string
 		if isSent || !rule.WriteOnly || rule.ReadOnly || rule.Ignore || body.IsEmpty(answered[name]) && !mayHave {
 			continue
 		}
-		m.note(inner, rule, UnknownValue, "the service does not show it, and nobody here knows it: a request that replaces the resource lacks it, "+
-			"and may take it away. Write it into the data, or name a secret for it")
+		m.note(inner, rule, UnknownValue,
+			"the service does not show it, and nobody here knows it: a request that replaces the resource lacks it, "+
+				"and may take it away. Write it into the data, or name a secret for it")
 	}
 	for _, name := range slices.Sorted(maps.Keys(put)) {
 		want := in(desired.v).member(name)

@@ -132,7 +132,8 @@ func (w world) nets() any {
 
 func (w world) ports() any {
 	out := []any{}
-	for _, one := range []object{{"port": json.Number("80")}, {"port": json.Number("80"), "protocol": "UDP"}, {"port": json.Number("443"), "protocol": "TCP"}} {
+	for _, one := range []object{{"port": json.Number("80")}, {"port": json.Number("80"), "protocol": "UDP"},
+		{"port": json.Number("443"), "protocol": "TCP"}} {
 		if w.is(50) {
 			one["v"] = w.number()
 			out = append(out, one)

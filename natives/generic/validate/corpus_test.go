@@ -21,7 +21,8 @@ import (
 // for secrets, which no data should have.
 func TestExamplesAreValid(t *testing.T) {
 	dir := shared.Path(t, "data", "specs")
-	set := openapi.NewSet(func(name string, _ int64) ([]byte, error) { return os.ReadFile(filepath.Join(dir, name)) }, openapi.Limits{})
+	set := openapi.NewSet(func(name string, _ int64) ([]byte, error) { return os.ReadFile(filepath.Join(dir, name)) },
+		openapi.Limits{})
 	var documents []*openapi.Document
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !strings.HasSuffix(name, ".json") || strings.Contains(name, "/examples/") {

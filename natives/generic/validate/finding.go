@@ -7,11 +7,12 @@ import (
 // The codes of the mistakes of a body, beside those of package reconcile. They are a contract
 // with programs.
 const (
-	CodeUnknown       plan.FindingCode = "VAL_UNKNOWN"       // the type has no such property
-	CodeRequired      plan.FindingCode = "VAL_REQUIRED"      // a property is missing
-	CodeEnum          plan.FindingCode = "VAL_ENUM"          // a value is none of those that are allowed
-	CodePattern       plan.FindingCode = "VAL_PATTERN"       // a text has not the form that it must have
-	CodeRange         plan.FindingCode = "VAL_RANGE"         // a number, or the length of a text or list, is too small or too large
+	CodeUnknown  plan.FindingCode = "VAL_UNKNOWN"  // the type has no such property
+	CodeRequired plan.FindingCode = "VAL_REQUIRED" // a property is missing
+	CodeEnum     plan.FindingCode = "VAL_ENUM"     // a value is none of those that are allowed
+	CodePattern  plan.FindingCode = "VAL_PATTERN"  // a text has not the form that it must have
+	// a number, or the length of a text or list, is too small or too large
+	CodeRange         plan.FindingCode = "VAL_RANGE"
 	CodeDiscriminator plan.FindingCode = "VAL_DISCRIMINATOR" // no variant has this name
 	CodeReadOnly      plan.FindingCode = "RO_SET"            // the service fills the property in
 	CodeSecret        plan.FindingCode = "SECRET_INLINE"     // a secret stands in the data

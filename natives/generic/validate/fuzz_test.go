@@ -11,7 +11,8 @@ import (
 // Any body has a bounded answer, and the same one each time.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
-		`{` + required + `, "door": {"kind": "Slide", "hinge": 1e400}, "animals": [{"name": {"a": []}}, {"name": null}, 1, [[]]]}}`,
+		`{` + required +
+			`, "door": {"kind": "Slide", "hinge": 1e400}, "animals": [{"name": {"a": []}}, {"name": null}, 1, [[]]]}}`,
 		`{"properties": {"code": "\u0000", "ahead": "x", "port": 1.5, "free": {"~/": null}, "password": ["a"]}, "tags": {"": 0}}`, `[]`, `null`, `1e-400`,
 	} {
 		f.Add([]byte(seed))
@@ -27,7 +28,8 @@ func FuzzBody(f *testing.F) {
 			t.Errorf("got %d and %d findings", len(first), len(second))
 		}
 		for i, f := range first {
-			if f.Message == "" || f.Code == "" || f.Pointer != "" && !strings.HasPrefix(f.Pointer, "/") || f.Pointer != second[i].Pointer {
+			if f.Message == "" || f.Code == "" || f.Pointer != "" && !strings.HasPrefix(f.Pointer, "/") ||
+				f.Pointer != second[i].Pointer {
 				t.Errorf("got %+v and %+v", f, second[i])
 			}
 		}

@@ -64,9 +64,11 @@ func (w *walk) required(object map[string]any, at place, name string) {
 	if _, isThere := object[name]; isThere {
 		message = "it is required, and null would clear it"
 	} else if w.given.IsPart {
-		severity, message = plan.SeverityWarning, "it is required when the resource is created; the one that is there keeps its value"
+		severity, message = plan.SeverityWarning, "it is required when the resource is created; the one that is there "+
+			"keeps its value"
 	}
-	w.add(Finding{Code: CodeRequired, Severity: severity, Pointer: at.pointer, Pattern: at.pattern, Exact: at.exact, Message: message})
+	w.add(Finding{Code: CodeRequired, Severity: severity, Pointer: at.pointer, Pattern: at.pattern, Exact: at.exact,
+		Message: message})
 }
 
 // isGiven reports whether a property, or one inside of it, is given elsewhere.
@@ -102,7 +104,8 @@ func (t *Type) formsOf(all *openapi.Variants) *forms {
 	if f := t.forms[all]; f != nil {
 		return f
 	}
-	f := &forms{Variants: all, has: map[string]map[string]bool{}, partial: map[string]bool{}, known: slices.Sorted(maps.Keys(all.Values))}
+	f := &forms{Variants: all, has: map[string]map[string]bool{}, partial: map[string]bool{},
+		known: slices.Sorted(maps.Keys(all.Values))}
 	count := map[string]int{}
 	for value, names := range all.Values {
 		f.has[value] = map[string]bool{}
@@ -132,8 +135,10 @@ func (w *walk) variant(object map[string]any, at place, all *forms) *variant {
 	case !isText && object[all.Field] != nil:
 		return nil // its type is wrong, and told
 	case !isText:
-		w.add(Finding{Code: CodeDiscriminator, Severity: plan.SeverityWarning, Pointer: inner.pointer, Pattern: inner.pattern, Exact: inner.exact,
-			Message: fmt.Sprintf("nothing says which variant this is, so its own properties are not checked; it may be %s", list(all.known))})
+		w.add(Finding{Code: CodeDiscriminator, Severity: plan.SeverityWarning, Pointer: inner.pointer, Pattern: inner.pattern,
+			Exact: inner.exact,
+			Message: fmt.Sprintf("nothing says which variant this is, so its own properties are not checked; it may be %s",
+				list(all.known))})
 		return nil
 	case !isDeclared:
 		message := fmt.Sprintf("there is no variant %q; there is %s", phrase.Cut(value, maxQuoted), list(all.known))

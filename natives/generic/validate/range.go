@@ -74,15 +74,18 @@ func outside(v any, rule rules.Rule, s *openapi.Schema) ([]wrong, error) {
 		case text == "":
 		case is.isPart && !l.isMost && is.number == "0": // the data have no opinion
 		case is.isPart && !l.isMost:
-			out = append(out, wrong{CodeRange, plan.SeverityWarning, is.before + " " + text + is.after + ", those of others among them"})
+			out = append(out,
+				wrong{CodeRange, plan.SeverityWarning, is.before + " " + text + is.after + ", those of others among them"})
 		default:
 			out = append(out, wrong{CodeRange, plan.SeverityError, is.before + " " + text + is.after})
 		}
 	}
 	if number, isNumber := v.(json.Number); isNumber {
 		of, err := s.Keyword("multipleOf")
-		if step, ok := of.Value.Decode().(json.Number); ok && err == nil && body.IsNoMultiple(number.String(), step.String()) {
-			out = append(out, wrong{CodeRange, plan.SeverityError, "it must be a multiple of " + phrase.Cut(step.String(), maxQuoted)})
+		if step, ok := of.Value.Decode().(json.Number); ok && err == nil &&
+			body.IsNoMultiple(number.String(), step.String()) {
+			out = append(out,
+				wrong{CodeRange, plan.SeverityError, "it must be a multiple of " + phrase.Cut(step.String(), maxQuoted)})
 		}
 		return out, err
 	}
@@ -130,6 +133,7 @@ func (l limit) breaks(size string, most *openapi.Value, isStrict bool) string {
 	if !ok || order < 0 || order == 0 && !isStrict {
 		return ""
 	}
-	words := map[[2]bool]string{{true, false}: "at most", {true, true}: "less than", {false, false}: "at least", {false, true}: "more than"}
+	words := map[[2]bool]string{{true, false}: "at most", {true, true}: "less than", {false, false}: "at least",
+		{false, true}: "more than"}
 	return fmt.Sprintf("%s %s", words[[2]bool{l.isMost, isStrict}], phrase.Cut(bound.String(), maxQuoted))
 }

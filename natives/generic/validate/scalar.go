@@ -43,8 +43,10 @@ func (t *Type) against(v any, rule rules.Rule, s *openapi.Schema, near *nearName
 	if err != nil {
 		return nil, err
 	}
-	if got := typeOf(v); len(want) > 0 && !slices.Contains(want, got) && !(got == "integer" && slices.Contains(want, "number")) {
-		return []wrong{{reconcile.CodeType, plan.SeverityError, fmt.Sprintf("it is %s and must be %s", article(got), article(want...))}}, nil
+	if got := typeOf(v); len(want) > 0 && !slices.Contains(want, got) &&
+		!(got == "integer" && slices.Contains(want, "number")) {
+		return []wrong{{reconcile.CodeType, plan.SeverityError, fmt.Sprintf("it is %s and must be %s", article(got),
+			article(want...))}}, nil
 	}
 	var found []wrong
 	text, severity, err := t.enum(v, rule, s, near)
@@ -128,8 +130,9 @@ func isWhole(number string) bool {
 }
 
 func article(types ...string) string {
-	words := map[string]string{"string": "a string", "integer": "a whole number", "number": "a number", "boolean": "true or false",
-		"object": "an object", "array": "a list", "null": "null"}
+	words := map[string]string{"string": "a string", "integer": "a whole number", "number": "a number",
+		"boolean": "true or false",
+		"object":  "an object", "array": "a list", "null": "null"}
 	var out []string
 	for _, t := range types {
 		if t != "null" || len(types) == 1 {
@@ -220,7 +223,8 @@ func (t *Type) pattern(v any, s *openapi.Schema) (string, plan.Severity, error) 
 	re := t.compile(source)
 	switch {
 	case re == nil || len(text) > maxText:
-		return fmt.Sprintf("the pattern %q of the specification cannot be checked", phrase.Cut(source, maxQuoted)), plan.SeverityNote, nil
+		return fmt.Sprintf("the pattern %q of the specification cannot be checked", phrase.Cut(source, maxQuoted)),
+			plan.SeverityNote, nil
 	case !re.MatchString(text):
 		return fmt.Sprintf("it must match %q", phrase.Cut(source, maxQuoted)), plan.SeverityError, nil
 	}

@@ -52,7 +52,9 @@ func (s *shape) object(t *Type, object map[string]any, schemas []*openapi.Schema
 	}
 	s.members = make(map[string]part, len(object))
 	for name := range object {
-		if s.members[name], err = children(schemas, open, func(o *openapi.Schema) (*openapi.Schema, error) { return member(o, name) }); err != nil {
+		if s.members[name], err = children(schemas, open, func(o *openapi.Schema) (*openapi.Schema, error) {
+			return member(o, name)
+		}); err != nil {
 			return err
 		}
 	}
@@ -89,7 +91,8 @@ func member(s *openapi.Schema, name string) (*openapi.Schema, error) {
 
 // children returns a part of a value. If no schema describes it, one of them must take
 // anything; open says which do.
-func children(schemas []*openapi.Schema, open []bool, find func(*openapi.Schema) (*openapi.Schema, error)) (part, error) {
+func children(schemas []*openapi.Schema, open []bool,
+	find func(*openapi.Schema) (*openapi.Schema, error)) (part, error) {
 	isOpen := len(schemas) == 0
 	var out part
 	for i, s := range schemas {

@@ -118,7 +118,8 @@ func (l *List) Findings() []Finding {
 	if !l.isLong {
 		return l.found
 	}
-	more := Finding{Code: CodeBounds, Severity: plan.SeverityWarning, Message: fmt.Sprintf("there are more than %d mistakes; the rest is not listed", maxFindings-1)}
+	more := Finding{Code: CodeBounds, Severity: plan.SeverityWarning,
+		Message: fmt.Sprintf("there are more than %d mistakes; the rest is not listed", maxFindings-1)}
 	if l.hasFail {
 		more.Severity = plan.SeverityError
 	}

@@ -102,7 +102,8 @@ func (w *walk) isOver(v any) bool {
 
 // mistake adds an error.
 func (w *walk) mistake(code plan.FindingCode, at place, value any, format string, args ...any) {
-	w.add(Finding{Code: code, Severity: plan.SeverityError, Pointer: at.pointer, Pattern: at.pattern, Exact: at.exact, Value: value, Message: fmt.Sprintf(format, args...)})
+	w.add(Finding{Code: code, Severity: plan.SeverityError, Pointer: at.pointer, Pattern: at.pattern, Exact: at.exact,
+		Value: value, Message: fmt.Sprintf(format, args...)})
 }
 
 // value checks a value against the schemas that describe it.
@@ -131,7 +132,8 @@ func (w *walk) value(v any, at place, schemas []*openapi.Schema) {
 		return
 	}
 	for _, m := range s.wrong {
-		w.add(Finding{Code: m.code, Severity: m.severity, Pointer: at.pointer, Pattern: at.pattern, Exact: at.exact, Value: w.shown(v, rule), Message: m.text})
+		w.add(Finding{Code: m.code, Severity: m.severity, Pointer: at.pointer, Pattern: at.pattern, Exact: at.exact,
+			Value: w.shown(v, rule), Message: m.text})
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -154,7 +156,8 @@ func (w *walk) rule(at place) rules.Rule {
 
 // broken tells that a specification cannot be read where it describes a property.
 func (w *walk) broken(at place, err error) {
-	w.mistake(plan.FindingCode(openapi.CodeOf(err)), at, nil, "the specification cannot be read here: %s", openapi.MessageOf(err))
+	w.mistake(plan.FindingCode(openapi.CodeOf(err)), at, nil, "the specification cannot be read here: %s",
+		openapi.MessageOf(err))
 }
 
 // isFixed checks a part of the identity, and reports whether the value is one.
@@ -164,7 +167,8 @@ func (w *walk) isFixed(v any, at place) bool {
 		return false
 	}
 	if got, isText := v.(string); v != nil && (!isText || got != want) {
-		w.mistake(CodeIdentity, at, v, "it is a part of the identity of the resource, which is %q; leave it out here", phrase.Cut(want, maxQuoted))
+		w.mistake(CodeIdentity, at, v, "it is a part of the identity of the resource, which is %q; leave it out here",
+			phrase.Cut(want, maxQuoted))
 	}
 	return true
 }
@@ -175,11 +179,13 @@ func (w *walk) mayBeSet(v any, at place, rule rules.Rule) bool {
 	switch {
 	case rule.ReadOnly:
 		if object, ok := v.(map[string]any); !ok || len(object) > 0 {
-			w.mistake(CodeReadOnly, at, w.shown(v, rule), "it is read-only: the service fills it in%s; remove it from the data", because(rule))
+			w.mistake(CodeReadOnly, at, w.shown(v, rule), "it is read-only: the service fills it in%s; remove it from the data",
+				because(rule))
 		}
 		return false
 	case rule.Secret && isLeaf(v):
-		w.mistake(CodeSecret, at, nil, "it is a secret%s; take the value out of the data, change the secret, and name it below secrets", because(rule))
+		w.mistake(CodeSecret, at, nil, "it is a secret%s; take the value out of the data, change the secret, and name it "+
+			"below secrets", because(rule))
 		return false
 	}
 	return true
@@ -263,7 +269,8 @@ func (w *walk) keys(item any, list place, i int, rule rules.Rule, seen map[strin
 	id, name := rules.Identify(w.typ.Rules.At, list.pattern, rule, item)
 	keys := jsonpointer.Escape(name)
 	if seen[id] {
-		w.mistake(reconcile.CodeDuplicate, list.item(i, keys, list.pattern+"/*"), nil, "another item of the list has the same %s; remove one of them", strings.Join(rule.Keys, ", "))
+		w.mistake(reconcile.CodeDuplicate, list.item(i, keys, list.pattern+"/*"), nil,
+			"another item of the list has the same %s; remove one of them", strings.Join(rule.Keys, ", "))
 	}
 	seen[id] = true
 	return keys

@@ -17,7 +17,9 @@ import (
 // index reads the types of the examples.
 func index(t testing.TB, documents ...string) *resources.Index {
 	t.Helper()
-	set := openapi.NewSet(func(name string, _ int64) ([]byte, error) { return os.ReadFile("../../../examples/specs/" + name) }, openapi.Limits{})
+	set := openapi.NewSet(func(name string, _ int64) ([]byte, error) {
+		return os.ReadFile("../../../examples/specs/" + name)
+	}, openapi.Limits{})
 	var all []*openapi.Document
 	for _, name := range documents {
 		d, err := set.Document(name)
@@ -33,7 +35,8 @@ func index(t testing.TB, documents ...string) *resources.Index {
 // documents.
 func TestTree(t *testing.T) {
 	var texts []string
-	for _, names := range [][]string{{"lighting.json", "library.json", "common.json"}, {"common.json", "library.json", "lighting.json"}} {
+	for _, names := range [][]string{{"lighting.json", "library.json", "common.json"},
+		{"common.json", "library.json", "lighting.json"}} {
 		tree := catalog.NewTree(index(t, names...), "")
 		var out bytes.Buffer
 		if err := tree.Text(&out); err != nil {
@@ -79,7 +82,9 @@ func TestForeignText(t *testing.T) {
 	}
 	var out bytes.Buffer
 	for _, write := range []func() error{
-		func() error { return catalog.NewTree(x, "").Text(&out) }, func() error { return page.Text(&out) }, func() error { return one.Text(&out) },
+		func() error {
+			return catalog.NewTree(x, "").Text(&out)
+		}, func() error { return page.Text(&out) }, func() error { return one.Text(&out) },
 	} {
 		if err := write(); err != nil {
 			t.Fatal(err)
@@ -126,7 +131,8 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Version != 1 || got.Type != "Example.Lighting/halls@2024-01-01" || got.PatchKind != "real" || len(got.Operations) != 3 || !got.Operations[0].LongRunning {
+	if got.Version != 1 || got.Type != "Example.Lighting/halls@2024-01-01" || got.PatchKind != "real" ||
+		len(got.Operations) != 3 || !got.Operations[0].LongRunning {
 		t.Errorf("got %+v", got)
 	}
 	if p := got.Properties[0]; p.Path != "id" || p.Pattern != "/id" || p.ValueType != "string" {

@@ -23,7 +23,8 @@ func (page *PropertyPage) Text(w io.Writer) error {
 		p.field("required", "yes")
 	}
 	p.value("values", page.Enum)
-	p.field("in", "GET "+string(page.In.Get)+", PUT "+string(page.In.Put)+", POST "+string(page.In.Post)+", PATCH "+string(page.In.Patch))
+	p.field("in", "GET "+string(page.In.Get)+", PUT "+string(page.In.Put)+", POST "+string(page.In.Post)+", PATCH "+
+		string(page.In.Patch))
 	if page.Path != "" {
 		p.field("class", page.Class)
 	}

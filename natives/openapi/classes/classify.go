@@ -112,7 +112,8 @@ func (c *Classifier) classify(n *node) (*Property, inherited, error) {
 }
 
 func (c *Classifier) decide(n *node) (*Property, inherited, error) {
-	p := &Property{Path: n.path, Pattern: n.pointer, Get: n.get.presence, Put: n.put.presence, Post: n.post.presence, Patched: n.patch.presence, IsValue: n.step.kind == mapValue}
+	p := &Property{Path: n.path, Pattern: n.pointer, Get: n.get.presence, Put: n.put.presence, Post: n.post.presence,
+		Patched: n.patch.presence, IsValue: n.step.kind == mapValue}
 	in := n.inherited
 	if n.path == "" {
 		return p, in, c.describe(n, p, &in)
@@ -125,7 +126,8 @@ func (c *Classifier) decide(n *node) (*Property, inherited, error) {
 		}
 	}
 	c.override(n, p, &in)
-	p.ReadOnly, p.Mutable, p.WriteOnly, p.Secret, p.Volatile = in.readOnly, in.mutable, in.writeOnly, in.secret, in.volatile
+	p.ReadOnly, p.Mutable, p.WriteOnly, p.Secret, p.Volatile = in.readOnly, in.mutable, in.writeOnly, in.secret,
+		in.volatile
 	if p.CreateOnly = in.createOnly; p.ReadOnly != nil {
 		p.CreateOnly = nil
 	}

@@ -152,7 +152,8 @@ func check(t *testing.T, one *resources.Type, want expectation, overrides ...*cl
 		is   func(*classes.Property) bool
 	}{
 		{"read-only", want.ReadOnly, func(p *classes.Property) bool { return isOwn(p.ReadOnly) }},
-		{"create-only", want.CreateOnly, func(p *classes.Property) bool { // what a family knows stands in some expectations only
+		// what a family knows stands in some expectations only
+		{"create-only", want.CreateOnly, func(p *classes.Property) bool {
 			return p.CreateOnly != nil && (p.CreateOnly.Source != classes.ByFamily || slices.Contains(want.CreateOnly, p.Path))
 		}},
 		{"write-only", want.WriteOnly, func(p *classes.Property) bool { return p.WriteOnly != nil }},

@@ -70,7 +70,8 @@ func TestCorpus(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s %s: %v", one.ID(), name, err)
 				}
-				if got.Path != p.Path || got.Class() != p.Class() || got.Cyclic != p.Cyclic || fmt.Sprint(got.List) != fmt.Sprint(p.List) && got.List.Kind != p.List.Kind {
+				if got.Path != p.Path || got.Class() != p.Class() || got.Cyclic != p.Cyclic ||
+					fmt.Sprint(got.List) != fmt.Sprint(p.List) && got.List.Kind != p.List.Kind {
 					t.Errorf("%s %s: explained as %+v, listed as %+v", one.ID(), name, got, p)
 				}
 			}

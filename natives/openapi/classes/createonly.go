@@ -69,8 +69,9 @@ func (c *Classifier) createOnlyOfFamily(n *node, in *inherited) bool {
 
 func (c *Classifier) ofFamily(text string) *Ground { return &Ground{Source: ByFamily, Text: text} }
 
-// isPatched reports whether PATCH takes a property, which proves that it can be changed also where a keyword of what PUT
-// takes says otherwise. A PATCH that takes all that PUT takes proves nothing, and a keyword in what PATCH takes counts.
+// isPatched reports whether PATCH takes a property, which proves that it can be changed also where a keyword of what
+// PUT takes says otherwise. A PATCH that takes all that PUT takes proves nothing, and a keyword in what PATCH takes
+// counts.
 func (c *Classifier) isPatched(n *node) (bool, error) {
 	if !n.patch.has() || n.path == "" {
 		return false, nil
@@ -97,8 +98,8 @@ func (c *Classifier) isPatched(n *node) (bool, error) {
 	return true, nil
 }
 
-// isCopy reports whether what PATCH takes repeats properties that the service fills in: it is a copy of the resource as it
-// once was and no choice of what can be changed, so that what it lacks is only newer.
+// isCopy reports whether what PATCH takes repeats properties that the service fills in: it is a copy of the resource as
+// it once was and no choice of what can be changed, so that what it lacks is only newer.
 func isCopy(s sides) (bool, error) {
 	const some = 2
 	names, err := s.patch.schema.Properties()

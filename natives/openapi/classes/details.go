@@ -117,7 +117,8 @@ func (c *Classifier) list(n *node, p *Property, _ *inherited) error {
 		return nil
 	}
 	p.List = &List{Kind: Atomic, Ground: Ground{Source: Inferred, Text: "nothing says that its items have keys"}}
-	for _, rule := range []func(*node) (*List, error){listType, mergeKey, identifiers, unique, c.setOfFamily, c.keyOfItems} {
+	for _, rule := range []func(*node) (*List, error){listType, mergeKey, identifiers, unique, c.setOfFamily,
+		c.keyOfItems} {
 		l, err := rule(n)
 		if err != nil {
 			return err
@@ -166,7 +167,8 @@ func mergeKey(n *node) (*List, error) {
 	if isScalar, err := holdsScalars(n); err != nil || !isScalar {
 		return nil, err
 	}
-	return &List{Kind: Set, Ground: *declared(strategy, "x-kubernetes-patch-strategy is merge, and the items are scalars")}, nil
+	return &List{Kind: Set,
+		Ground: *declared(strategy, "x-kubernetes-patch-strategy is merge, and the items are scalars")}, nil
 }
 
 // identifiers reads x-ms-identifiers. An empty list says that there is no key.
@@ -233,7 +235,9 @@ func (c *Classifier) isZero(v *openapi.Value) bool {
 		return false
 	}
 	raw, err := v.MarshalJSON()
-	return err == nil && slices.ContainsFunc([]string{`""`, "0", "false"}, func(zero string) bool { return bytes.Equal(raw, []byte(zero)) })
+	return err == nil && slices.ContainsFunc([]string{`""`, "0", "false"}, func(zero string) bool {
+		return bytes.Equal(raw, []byte(zero))
+	})
 }
 
 // format decides how two texts are compared.

@@ -57,10 +57,12 @@ func readAll(t testing.TB, spec string) (properties int, errs []error) {
 // Whatever a specification says, it is read or refused, and each refusal has a code and a
 // place.
 func FuzzSpecification(f *testing.F) {
-	f.Add(`{"swagger":"2.0","paths":{"/things/{name}":{"get":{"responses":{"200":{"schema":{"$ref":"#/d"}}}},"put":{"parameters":[{"in":"body","schema":{"$ref":"../other.json#/d"}}]},"patch":{}}},
+	f.Add(
+		`{"swagger":"2.0","paths":{"/things/{name}":{"get":{"responses":{"200":{"schema":{"$ref":"#/d"}}}},"put":{"parameters":[{"in":"body","schema":{"$ref":"../other.json#/d"}}]},"patch":{}}},
 "d":{"allOf":[{"$ref":"#/d"},{"properties":{"a":{"$ref":"#/d"},"b":{"items":{"$ref":"#/d"}},"c":{"additionalProperties":{"$ref":"#/d"}}}}],"discriminator":"a"},
 "definitions":{"V":{"allOf":[{"$ref":"#/d"}]}}}`)
-	f.Add(`{"openapi":"3.1.0","paths":{"/apis/g/v1/things/{name}":{"get":{"responses":{"200":{"$ref":"#/r"}}},"put":{"requestBody":{"$ref":"#/r"}},"delete":{}}},
+	f.Add(
+		`{"openapi":"3.1.0","paths":{"/apis/g/v1/things/{name}":{"get":{"responses":{"200":{"$ref":"#/r"}}},"put":{"requestBody":{"$ref":"#/r"}},"delete":{}}},
 "r":{"content":{"application/json":{"schema":{"type":["object","null"],"oneOf":[{"$ref":"#/components/schemas/A"},{"$ref":"#/components/schemas/B"}],"discriminator":{"propertyName":"k","mapping":{"a":"A","b":"#/components/schemas/B"}}}}}},
 "components":{"schemas":{"A":{"properties":{"k":{"enum":["a"]}}},"B":{"properties":{"k":{},"x":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{}}}}}}}`)
 	f.Add(`{"swagger":"2.0","paths":{"/subscriptions/{s}/providers/P/{kind}/{n}/x/default":{"parameters":[{"in":"path","name":"kind","enum":["A","B"]}],"get":{},"put":{}}},"info":{"version":"1"}}`)
@@ -104,16 +106,23 @@ func TestBombs(t *testing.T) {
 		{"deep, two by two", levels(60, 2, `"p#N":{"$ref":"NEXT","description":"x"}`)},
 		{"lists in lists", levels(60, 3, `"p#N":{"items":{"items":{"$ref":"NEXT"}}}`)},
 		{"a wide union", `"L0":{"allOf":[` + repeat(5000, `{"properties":{"p#N":{}}}`) + `]}`},
-		{"a union of unions", `"L0":{"allOf":[` + repeat(1000, `{"$ref":"#/definitions/U#N"}`) + `]},` + repeat(1000, `"U#N":{"allOf":[{"$ref":"#/definitions/L0"}],"properties":{"p#N":{"$ref":"#/definitions/L0"},"q":{"$ref":"#/definitions/L0"}}}`)},
-		{"many variants", `"L0":{"discriminator":"k","properties":{"k":{},"in":{"$ref":"#/definitions/L0"}}},` + repeat(1500, `"V#N":{"allOf":[{"$ref":"#/definitions/L0"}],"properties":{"p#N":{"type":"array","items":{"$ref":"#/definitions/V#N"}}}}`)},
-		{"a chain of references", repeat(3000, `"C#N":{"$ref":"#/definitions/C#N"}`) + `,"L0":{"properties":{"p":{"$ref":"#/definitions/C1"}}}`},
-		{"a schema of itself", `"L0":{"properties":{"a":{"$ref":"#/definitions/L0"}},"additionalProperties":{"$ref":"#/definitions/L0"},"items":{"$ref":"#/definitions/L0"}}`},
+		{"a union of unions", `"L0":{"allOf":[` + repeat(1000, `{"$ref":"#/definitions/U#N"}`) + `]},` +
+			repeat(1000,
+				`"U#N":{"allOf":[{"$ref":"#/definitions/L0"}],"properties":{"p#N":{"$ref":"#/definitions/L0"},"q":{"$ref":"#/definitions/L0"}}}`)},
+		{"many variants", `"L0":{"discriminator":"k","properties":{"k":{},"in":{"$ref":"#/definitions/L0"}}},` +
+			repeat(1500,
+				`"V#N":{"allOf":[{"$ref":"#/definitions/L0"}],"properties":{"p#N":{"type":"array","items":{"$ref":"#/definitions/V#N"}}}}`)},
+		{"a chain of references", repeat(3000, `"C#N":{"$ref":"#/definitions/C#N"}`) +
+			`,"L0":{"properties":{"p":{"$ref":"#/definitions/C1"}}}`},
+		{"a schema of itself",
+			`"L0":{"properties":{"a":{"$ref":"#/definitions/L0"}},"additionalProperties":{"$ref":"#/definitions/L0"},"items":{"$ref":"#/definitions/L0"}}`},
 	} {
 		spec := `{"swagger":"2.0","paths":{"/things/{n}":{"get":{"responses":{"200":{"schema":{"$ref":"#/definitions/L0"}}}},
 			"put":{"parameters":[{"in":"body","schema":{"$ref":"#/definitions/L0"}}]}}},"definitions":{` + test.definitions + `}}`
 		start := time.Now()
 		n, errs := readAll(t, spec)
-		t.Logf("%s: %d bytes, %d properties, %v, errors %v", test.name, len(spec), n, time.Since(start).Round(time.Millisecond), len(errs))
+		t.Logf("%s: %d bytes, %d properties, %v, errors %v", test.name, len(spec), n,
+			time.Since(start).Round(time.Millisecond), len(errs))
 		if took := time.Since(start); took > time.Minute {
 			t.Errorf("%s: it took %v", test.name, took)
 		}

@@ -14,7 +14,8 @@ func (c *Classifier) setOfFamily(n *node) (*List, error) {
 	if isScalar, err := holdsScalars(n); err != nil || !isScalar {
 		return nil, err
 	}
-	return &List{Kind: Set, Exclusive: true, Ground: *c.ofFamily("the order of " + n.step.name + " does not count, and all of them are of the data")}, nil
+	return &List{Kind: Set, Exclusive: true,
+		Ground: *c.ofFamily("the order of " + n.step.name + " does not count, and all of them are of the data")}, nil
 }
 
 // keyOfItems finds the member by which items are known: one that requests take, and that is a text. Names come first.
@@ -40,7 +41,8 @@ func (c *Classifier) keyOfItems(n *node) (*List, error) {
 		}
 		taken := first(member.requests()...)
 		if isKey, err := taken.isKey(); err != nil || isKey {
-			return &List{Kind: Map, Keys: []string{name}, Ground: Ground{Source: Inferred, Text: fmt.Sprintf("its items have a %s", name)}}, err
+			return &List{Kind: Map, Keys: []string{name},
+				Ground: Ground{Source: Inferred, Text: fmt.Sprintf("its items have a %s", name)}}, err
 		}
 	}
 	return nil, nil

@@ -62,7 +62,8 @@ func ofName(all []*resources.Type, name string) (out []*resources.Type) {
 // wordsOf returns the words of the cases that hold for a property.
 func wordsOf(p *classes.Property) map[string]bool {
 	out := map[string]bool{
-		"read-only": p.ReadOnly != nil, "create-only": p.ReadOnly == nil && p.CreateOnly != nil, "mutable": p.ReadOnly == nil && p.CreateOnly == nil,
+		"read-only": p.ReadOnly != nil, "create-only": p.ReadOnly == nil && p.CreateOnly != nil,
+		"mutable":    p.ReadOnly == nil && p.CreateOnly == nil,
 		"write-only": p.WriteOnly != nil, "masked": p.Masked || p.Secret != nil,
 	}
 	if p.List != nil {

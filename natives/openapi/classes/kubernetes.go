@@ -34,29 +34,37 @@ func (f kubeField) ground(c *Classifier, n *node) *Ground {
 	return g
 }
 
-// ofKinds is what the API server does with fields of kinds that it has itself, by group and plural, whatever the version.
-// It is taken from the validation of the server, which no specification tells.
+// ofKinds is what the API server does with fields of kinds that it has itself, by group and plural, whatever the
+// version. It is taken from the validation of the server, which no specification tells.
 var ofKinds = map[string]map[string]kubeField{
 	"apps/deployments": {"spec.selector": fixedField},
 	"apps/replicasets": {"spec.selector": fixedField},
 	"apps/daemonsets":  {"spec.selector": fixedField},
-	"apps/statefulsets": {"spec.selector": fixedField, "spec.serviceName": fixedField, "spec.volumeClaimTemplates": fixedField,
-		"spec.podManagementPolicy": fixedField},
+	"apps/statefulsets": {"spec.selector": fixedField, "spec.serviceName": fixedField,
+		"spec.volumeClaimTemplates": fixedField,
+		"spec.podManagementPolicy":  fixedField},
 	"apps/controllerrevisions": {"data": fixedField},
-	"batch/jobs": {"spec.selector": fixedField, "spec.completionMode": fixedField, "spec.podFailurePolicy": fixedField, "spec.successPolicy": fixedField,
+	"batch/jobs": {"spec.selector": fixedField, "spec.completionMode": fixedField, "spec.podFailurePolicy": fixedField,
+		"spec.successPolicy":        fixedField,
 		"spec.backoffLimitPerIndex": fixedField, "spec.managedBy": fixedField,
-		"spec.completions": unless("the job is Indexed and parallelism becomes the same"), "spec.template": unless("it is about the scheduling of a suspended job that never ran")},
-	"pods": {"spec": fixedField, "spec.containers[].image": movingField, "spec.initContainers[].image": movingField, "spec.activeDeadlineSeconds": movingField,
-		"spec.tolerations": movingField, "spec.terminationGracePeriodSeconds": unless("it is negative and becomes 1"), "spec.schedulingGates": movingField},
-	"persistentvolumeclaims": {"spec": fixedField, "spec.resources": movingField, "spec.volumeAttributesClassName": movingField, "spec.volumeName": onceField},
-	"persistentvolumes":      persistentVolume(),
-	"services":               {"spec.clusterIP": onceField, "spec.clusterIPs": onceField},
-	"secrets":                {"type": fixedField},
-	"resourcequotas":         {"spec.scopes": fixedField},
-	"nodes":                  {"spec.podCIDR": onceField, "spec.podCIDRs": onceField, "spec.providerID": onceField},
+		"spec.completions": unless("the job is Indexed and parallelism becomes the same"),
+		"spec.template":    unless("it is about the scheduling of a suspended job that never ran")},
+	"pods": {"spec": fixedField, "spec.containers[].image": movingField, "spec.initContainers[].image": movingField,
+		"spec.activeDeadlineSeconds":         movingField,
+		"spec.tolerations":                   movingField,
+		"spec.terminationGracePeriodSeconds": unless("it is negative and becomes 1"), "spec.schedulingGates": movingField},
+	"persistentvolumeclaims": {"spec": fixedField, "spec.resources": movingField,
+		"spec.volumeAttributesClassName": movingField, "spec.volumeName": onceField},
+	"persistentvolumes": persistentVolume(),
+	"services":          {"spec.clusterIP": onceField, "spec.clusterIPs": onceField},
+	"secrets":           {"type": fixedField},
+	"resourcequotas":    {"spec.scopes": fixedField},
+	"nodes":             {"spec.podCIDR": onceField, "spec.podCIDRs": onceField, "spec.providerID": onceField},
 
-	"storage.k8s.io/storageclasses":          {"provisioner": fixedField, "parameters": fixedField, "reclaimPolicy": fixedField, "volumeBindingMode": fixedField},
-	"storage.k8s.io/csidrivers":              {"spec.attachRequired": fixedField, "spec.fsGroupPolicy": fixedField, "spec.volumeLifecycleModes": fixedField},
+	"storage.k8s.io/storageclasses": {"provisioner": fixedField, "parameters": fixedField,
+		"reclaimPolicy": fixedField, "volumeBindingMode": fixedField},
+	"storage.k8s.io/csidrivers": {"spec.attachRequired": fixedField, "spec.fsGroupPolicy": fixedField,
+		"spec.volumeLifecycleModes": fixedField},
 	"storage.k8s.io/volumeattributesclasses": {"driverName": fixedField, "parameters": fixedField},
 	"storage.k8s.io/volumeattachments":       {"spec": fixedField},
 	"storage.k8s.io/csistoragecapacities":    {"nodeTopology": fixedField, "storageClassName": fixedField},
@@ -68,14 +76,17 @@ var ofKinds = map[string]map[string]kubeField{
 	"rbac.authorization.k8s.io/clusterrolebindings":  {"roleRef": fixedField},
 	"discovery.k8s.io/endpointslices":                {"addressType": fixedField},
 	"certificates.k8s.io/certificatesigningrequests": {"spec": fixedField},
-	"apiextensions.k8s.io/customresourcedefinitions": {"spec.group": fixedField, "spec.names.kind": unless("it was never established"), "spec.names.plural": fixedField},
+	"apiextensions.k8s.io/customresourcedefinitions": {"spec.group": fixedField,
+		"spec.names.kind": unless("it was never established"), "spec.names.plural": fixedField},
 }
 
 // persistentVolume returns the fields of a volume: where its data are cannot be changed.
 func persistentVolume() map[string]kubeField {
 	out := map[string]kubeField{"spec.volumeMode": fixedField, "spec.nodeAffinity": onceField}
-	for _, source := range []string{"awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder", "csi", "fc", "flexVolume", "flocker", "gcePersistentDisk",
-		"glusterfs", "hostPath", "iscsi", "local", "nfs", "photonPersistentDisk", "portworxVolume", "quobyte", "rbd", "scaleIO", "storageos", "vsphereVolume"} {
+	for _, source := range []string{"awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder", "csi", "fc",
+		"flexVolume", "flocker", "gcePersistentDisk",
+		"glusterfs", "hostPath", "iscsi", "local", "nfs", "photonPersistentDisk", "portworxVolume", "quobyte", "rbd",
+		"scaleIO", "storageos", "vsphereVolume"} {
 		out["spec."+source] = fixedField
 	}
 	return out

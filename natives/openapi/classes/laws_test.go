@@ -52,7 +52,8 @@ func (w *world) mark(s object) object {
 	case 0:
 		s["readOnly"] = true
 	case 1:
-		s["x-ms-mutability"] = [][]string{{"read"}, {"create", "read"}, {"create", "update"}, {"create", "update", "read"}}[w.IntN(4)]
+		s["x-ms-mutability"] = [][]string{{"read"}, {"create", "read"}, {"create", "update"},
+			{"create", "update", "read"}}[w.IntN(4)]
 	case 2:
 		s["x-ms-secret"] = true
 	case 3:
@@ -154,7 +155,8 @@ func (w *world) classesOf(t *testing.T, get, put, patch object) []string {
 	body := func(s object) object {
 		return object{"parameters": []any{object{"name": "body", "in": "body", "schema": s}}}
 	}
-	item := object{"get": object{"responses": object{"200": object{"schema": get}}}, "put": body(put), "patch": body(patch)}
+	item := object{"get": object{"responses": object{"200": object{"schema": get}}}, "put": body(put),
+		"patch": body(patch)}
 	spec := object{"swagger": "2.0", "definitions": w.definitions, "paths": object{"/things/{name}": item}}
 	set := openapi.NewSet(func(name string, _ int64) ([]byte, error) {
 		switch name {

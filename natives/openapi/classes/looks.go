@@ -8,13 +8,16 @@ import (
 
 // secretEnds are the last words of names of secrets.
 var secretEnds = [][]string{
-	{"password"}, {"passwd"}, {"passphrase"}, {"secret"}, {"token"}, {"credential"}, {"credentials"}, {"kubeconfig"}, {"kube", "config"},
-	{"connection", "string"}, {"sas", "uri"}, {"sas", "url"}, {"sas", "token"}, {"shared", "access", "signature"}, {"pfx", "blob"},
+	{"password"}, {"passwd"}, {"passphrase"}, {"secret"}, {"token"}, {"credential"}, {"credentials"}, {"kubeconfig"},
+	{"kube", "config"},
+	{"connection", "string"}, {"sas", "uri"}, {"sas", "url"}, {"sas", "token"}, {"shared", "access", "signature"},
+	{"pfx", "blob"},
 	{"user", "data"}, {"custom", "data"},
 }
 
 // writtenTogether are ends of names, whatever separates their words: adminpassword, pass_word.
-var writtenTogether = []string{"password", "passphrase", "secret", "token", "connectionstring", "apikey", "accesskey", "privatekey", "accountkey"}
+var writtenTogether = []string{"password", "passphrase", "secret", "token", "connectionstring", "apikey", "accesskey",
+	"privatekey", "accountkey"}
 
 // openKeys are the words before key that make it no secret.
 var openKeys = []string{"public", "partition"}
@@ -54,8 +57,8 @@ func endsSecret(words []string) bool {
 	return slices.ContainsFunc(writtenTogether, func(end string) bool { return strings.HasSuffix(together, end) })
 }
 
-// wordsOf splits a name into words in lower case: at everything that is no letter, so also at digits, and where the case
-// changes. SASUrl0 is sas and url.
+// wordsOf splits a name into words in lower case: at everything that is no letter, so also at digits, and where the
+// case changes. SASUrl0 is sas and url.
 func wordsOf(name string) []string {
 	var out []string
 	var word []rune
@@ -70,7 +73,8 @@ func wordsOf(name string) []string {
 		case !unicode.IsLetter(r):
 			end()
 			continue
-		case i > 0 && unicode.IsUpper(r) && (unicode.IsLower(runes[i-1]) || unicode.IsUpper(runes[i-1]) && i+1 < len(runes) && unicode.IsLower(runes[i+1])):
+		case i > 0 && unicode.IsUpper(r) &&
+			(unicode.IsLower(runes[i-1]) || unicode.IsUpper(runes[i-1]) && i+1 < len(runes) && unicode.IsLower(runes[i+1])):
 			end()
 		}
 		word = append(word, r)

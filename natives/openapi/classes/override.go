@@ -122,7 +122,8 @@ func (e *Entry) check() error {
 
 // IsAbout reports whether an entry is about a type.
 func (e *Entry) IsAbout(t *resources.Type) bool {
-	return (e.Family == "" || e.Family == t.Family.Name) && (strings.EqualFold(e.Type, t.ID()) || strings.EqualFold(e.Type, t.Name))
+	return (e.Family == "" || e.Family == t.Family.Name) &&
+		(strings.EqualFold(e.Type, t.ID()) || strings.EqualFold(e.Type, t.Name))
 }
 
 // addOverrides takes the entries about a type. An entry for all versions may name a property

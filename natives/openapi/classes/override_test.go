@@ -26,7 +26,9 @@ func TestShippedMatch(t *testing.T) {
 		}
 	}
 	for _, err := range shipped.Unused(true) {
-		if !slices.ContainsFunc(servedOnly, func(name string) bool { return strings.Contains(err.Error(), strconv.Quote(name)) }) {
+		if !slices.ContainsFunc(servedOnly, func(name string) bool {
+			return strings.Contains(err.Error(), strconv.Quote(name))
+		}) {
 			t.Error(err)
 		}
 	}
@@ -34,7 +36,8 @@ func TestShippedMatch(t *testing.T) {
 
 // servedOnly lists types of Kubernetes that no shared specification has. The tests with a real
 // API server try their overrides.
-var servedOnly = []string{"v1/secrets", "v1/services", "v1/configmaps", "rbac.authorization.k8s.io/v1/rolebindings", "rbac.authorization.k8s.io/v1/clusterrolebindings"}
+var servedOnly = []string{"v1/secrets", "v1/services", "v1/configmaps", "rbac.authorization.k8s.io/v1/rolebindings",
+	"rbac.authorization.k8s.io/v1/clusterrolebindings"}
 
 // Each shipped override changes what the rules say, or makes what they only infer certain.
 func TestShippedSaySomething(t *testing.T) {
@@ -61,7 +64,8 @@ func TestShippedSaySomething(t *testing.T) {
 			if e.Class == "" {
 				continue
 			}
-			grounds := map[string]*classes.Ground{"readOnly": p.ReadOnly, "createOnly": p.CreateOnly, "writeOnly": p.WriteOnly, "secret": p.Secret}
+			grounds := map[string]*classes.Ground{"readOnly": p.ReadOnly, "createOnly": p.CreateOnly, "writeOnly": p.WriteOnly,
+				"secret": p.Secret}
 			if g := grounds[e.Class]; g != nil && g.Source != classes.Inferred {
 				t.Errorf("%s %s: the override %s is needless: %+v", one.ID(), e.Path, e.Class, g)
 			}
@@ -130,11 +134,16 @@ func TestOverrideMatches(t *testing.T) {
 	spec := plainSpec(`{"type":"object","properties":{"a":{"type":"string"},"capacity":{},"tags":{"type":"object","additionalProperties":{"type":"string"}}}}`)
 	for _, test := range []struct{ name, entries, inNew, unused string }{
 		{"good", `{"type":"THINGS","path":"/a","class":"readOnly","reason":"r"}`, "", ""},
-		{"unknown property", `{"type":"things","path":"capcity","class":"readOnly","reason":"r"}`, `overrides/0: things: the resource has no property "capcity"; do you mean "capacity"?`, ""},
-		{"unknown type", `{"type":"thing","path":"a","class":"readOnly","reason":"r"}`, "", `no specification has the type "thing"`},
-		{"one key of a map", `{"type":"things","path":"tags.x","class":"readOnly","reason":"r"}`, `all of "tags{}"; write it so`, ""},
-		{"contradiction", `{"type":"things","path":"a","class":"readOnly","reason":"r"},{"type":"things","path":"/a","class":"createOnly","reason":"r"}`, "overrides/1: it contradicts", ""},
-		{"two classes that go together", `{"type":"things","path":"a","class":"secret","reason":"r"},{"type":"things","path":"a","class":"writeOnly","reason":"r"}`, "", ""},
+		{"unknown property", `{"type":"things","path":"capcity","class":"readOnly","reason":"r"}`,
+			`overrides/0: things: the resource has no property "capcity"; do you mean "capacity"?`, ""},
+		{"unknown type", `{"type":"thing","path":"a","class":"readOnly","reason":"r"}`, "",
+			`no specification has the type "thing"`},
+		{"one key of a map", `{"type":"things","path":"tags.x","class":"readOnly","reason":"r"}`,
+			`all of "tags{}"; write it so`, ""},
+		{"contradiction",
+			`{"type":"things","path":"a","class":"readOnly","reason":"r"},{"type":"things","path":"/a","class":"createOnly","reason":"r"}`, "overrides/1: it contradicts", ""},
+		{"two classes that go together",
+			`{"type":"things","path":"a","class":"secret","reason":"r"},{"type":"things","path":"a","class":"writeOnly","reason":"r"}`, "", ""},
 	} {
 		o, err := classes.ReadOverrides("o.json", json.RawMessage(`{"overrides":[`+test.entries+`]}`))
 		if err != nil {
@@ -168,7 +177,8 @@ func TestOverrideSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := classes.ReadOverrides("second.json", []byte(`{"overrides":[{"type":"things","path":"/a","class":"mutable","reason":"5"}]}`))
+	second, err := classes.ReadOverrides("second.json",
+		[]byte(`{"overrides":[{"type":"things","path":"/a","class":"mutable","reason":"5"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +199,8 @@ func TestOverrideSays(t *testing.T) {
 	if p := explain("a.y"); p.CreateOnly == nil || p.CreateOnly.Source != classes.Inferred {
 		t.Errorf("without overrides: got %+v", p)
 	}
-	if g := explain("a.x", first).CreateOnly; g == nil || g.Source != classes.Override || g.From != "a" || g.Place != "first.json#/overrides/0" {
+	if g := explain("a.x", first).CreateOnly; g == nil || g.Source != classes.Override || g.From != "a" ||
+		g.Place != "first.json#/overrides/0" {
 		t.Errorf("inherited: got %+v", g)
 	}
 	if p := explain("a.x", first, second); p.CreateOnly != nil || p.Mutable == nil || p.Mutable.Text != "5" {
@@ -201,11 +212,13 @@ func TestOverrideSays(t *testing.T) {
 	if p := explain("a.own", first, second); p.ReadOnly == nil || p.ReadOnly.Source != classes.Declared {
 		t.Errorf("inside of what can be changed, what is declared counts: got %+v", p)
 	}
-	if l := explain("l", first).List; l.Kind != classes.Map || !slices.Equal(l.Keys, []string{"k"}) || l.Ground.Text != "2" {
+	if l := explain("l", first).List; l.Kind != classes.Map || !slices.Equal(l.Keys, []string{"k"}) ||
+		l.Ground.Text != "2" {
 		t.Errorf("list: got %+v", l)
 	}
 	p := explain("s", first)
-	if raw, err := p.Default.Value.MarshalJSON(); err != nil || string(raw) != "1e400" || !p.Default.Applies || p.Format.Name != "enum-fold" {
+	if raw, err := p.Default.Value.MarshalJSON(); err != nil || string(raw) != "1e400" || !p.Default.Applies ||
+		p.Format.Name != "enum-fold" {
 		t.Errorf("default %s, %v, format %+v", raw, err, p.Format)
 	}
 }

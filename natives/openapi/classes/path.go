@@ -92,7 +92,8 @@ func (c *Classifier) next(n *node, path string) (*node, string, error) {
 	}
 	best := ""
 	for _, st := range steps {
-		if st.kind == property && len(st.name) > len(best) && strings.HasPrefix(path, st.name) && endsPart(path[len(st.name):]) {
+		if st.kind == property && len(st.name) > len(best) && strings.HasPrefix(path, st.name) &&
+			endsPart(path[len(st.name):]) {
 			best = st.name
 		}
 	}

@@ -23,7 +23,9 @@ func TestPlainNames(t *testing.T) {
 	} {
 		content := `"content": {"application/json": {"schema": ` + schema + `}}`
 		text := fmt.Sprintf(`{"openapi": "3.0.0", "info": {"version": "1"}, "paths": {%q: {"get": {"responses": {"200": {%s}}}, "put": {"requestBody": {%s}, "responses": {}}}}}`, path, content, content)
-		d, err := openapi.NewSet(func(string, int64) ([]byte, error) { return []byte(text), nil }, openapi.Limits{}).Document("a.json")
+		d, err := openapi.NewSet(func(string, int64) ([]byte, error) {
+			return []byte(text), nil
+		}, openapi.Limits{}).Document("a.json")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,10 +56,12 @@ func TestNullInPatch(t *testing.T) {
 	patch := func(of string) string {
 		content := func(schema string) string { return `{"content": {"application/json": {"schema": ` + schema + `}}}` }
 		whole := `{"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}}`
-		return `{"openapi": "3.1.0", "paths": {"/things/{name}": {"get": {"responses": {"200": ` + content(whole) + `}}, "put": {"requestBody": ` + content(whole) +
+		return `{"openapi": "3.1.0", "paths": {"/things/{name}": {"get": {"responses": {"200": ` + content(whole) +
+			`}}, "put": {"requestBody": ` + content(whole) +
 			`}, "patch": {"requestBody": ` + content(`{"type": "object", "properties": {"a": `+of+`}}`) + `}}}}`
 	}
-	for of, want := range map[string]bool{`{"type": "string"}`: false, `{"type": ["string", "null"]}`: true, `{"type": "string", "nullable": true}`: true, `{"type": "string", "x-nullable": true}`: true} {
+	for of, want := range map[string]bool{`{"type": "string"}`: false, `{"type": ["string", "null"]}`: true,
+		`{"type": "string", "nullable": true}`: true, `{"type": "string", "x-nullable": true}`: true} {
 		c, err := classes.New(typeOf(t, patch(of)))
 		if err != nil {
 			t.Fatal(err)

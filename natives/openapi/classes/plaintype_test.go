@@ -55,7 +55,8 @@ func TestPlainTypeCases(t *testing.T) {
 		for _, p := range []struct {
 			want *string
 			got  string
-		}{{c.Expected.AnswerEnvelope, shape.AnswerEnvelope}, {c.Expected.ListEnvelope, shape.ListEnvelope}, {c.Expected.Update, shape.Update},
+		}{{c.Expected.AnswerEnvelope, shape.AnswerEnvelope}, {c.Expected.ListEnvelope, shape.ListEnvelope},
+			{c.Expected.Update, shape.Update},
 			{c.Expected.Body, shape.Body}, {c.Expected.Create, shape.Create}} {
 			if p.want != nil && *p.want != p.got {
 				t.Errorf("got %q of %+v, want %q", p.got, shape, *p.want)
@@ -64,7 +65,8 @@ func TestPlainTypeCases(t *testing.T) {
 		if c.Expected.Verbs != nil {
 			compare(t, "verbs", one.Verbs(), c.Expected.Verbs)
 		}
-		check(t, one, expectation{CreateOnly: c.Expected.CreateOnly, ReadOnly: c.Expected.ReadOnly, WriteOnly: c.Expected.WriteOnly})
+		check(t, one, expectation{CreateOnly: c.Expected.CreateOnly, ReadOnly: c.Expected.ReadOnly,
+			WriteOnly: c.Expected.WriteOnly})
 		classifier, err := classes.New(one)
 		if err != nil {
 			t.Fatal(err)
@@ -80,8 +82,10 @@ func TestPlainTypeCases(t *testing.T) {
 // Resources in envelopes are read inside of them, on both sides where both have it.
 func TestEnvelopes(t *testing.T) {
 	for typ, want := range map[string]string{
-		"servers name": "mutable", "servers labels": "mutable", "servers created": "read-only", "servers id": "read-only", "servers user_data": "write-only",
-		"servers image": "create-only", "volumes size": "create-only", "networks ip_range": "create-only", "ssh_keys public_key": "create-only", "ssh_keys fingerprint": "read-only",
+		"servers name": "mutable", "servers labels": "mutable", "servers created": "read-only", "servers id": "read-only",
+		"servers user_data": "write-only",
+		"servers image":     "create-only", "volumes size": "create-only", "networks ip_range": "create-only",
+		"ssh_keys public_key": "create-only", "ssh_keys fingerprint": "read-only",
 	} {
 		name, path, _ := strings.Cut(typ, " ")
 		index := indexOf(t, shared.Path(t, "data", "specs", "hetzner-2026-02-20"))

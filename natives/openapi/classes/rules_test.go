@@ -52,30 +52,51 @@ func TestRules(t *testing.T) {
 		is               func(*classes.Property) *classes.Ground
 	}{
 		{"POST takes it and PUT does not: create-only",
-			spec31(`{"properties":{"a":{},"b":{}}}`, `{"properties":{"a":{}}}`, `{"properties":{"a":{},"b":{}}}`), "b", "inferred", createOnly},
+			spec31(`{"properties":{"a":{},"b":{}}}`, `{"properties":{"a":{}}}`, `{"properties":{"a":{},"b":{}}}`), "b",
+			"inferred", createOnly},
 		{"POST and PUT take it",
 			spec31(`{"properties":{"a":{}}}`, `{"properties":{"a":{}}}`, `{"properties":{"a":{}}}`), "a", "", createOnly},
 		{"a body of any members proves nothing",
-			spec31(`{"properties":{"a":{"properties":{"x":{}}}}}`, `{"properties":{"a":{"type":"object"}}}`, ""), "a.x", "", readOnly},
+			spec31(`{"properties":{"a":{"properties":{"x":{}}}}}`, `{"properties":{"a":{"type":"object"}}}`, ""), "a.x", "",
+			readOnly},
 		{"additionalProperties: true proves nothing",
 			spec31(`{"properties":{"x":{}}}`, `{"properties":{"a":{}},"additionalProperties":true}`, ""), "x", "", readOnly},
 		{"GET without a schema proves nothing",
 			spec31(`{}`, `{"properties":{"a":{}}}`, ""), "a", "", writeOnly},
 		{"writeOnly", plainSpec(`{"properties":{"a":{"type":"string","writeOnly":true}}}`), "a", "declared", writeOnly},
-		{"a transition rule", plainSpec(`{"properties":{"a":{"x-kubernetes-validations":[{"rule":"self == oldSelf"}]}}}`), "a", "declared", createOnly},
-		{"a rule of the object around it", plainSpec(`{"x-kubernetes-validations":[{"rule":"self.a.b == oldSelf.a.b"}],"properties":{"a":{"properties":{"b":{}}}}}`), "a.b", "declared", createOnly},
-		{"a rule about another property", plainSpec(`{"x-kubernetes-validations":[{"rule":"self.c == oldSelf.c"}],"properties":{"a":{},"c":{}}}`), "a", "", createOnly},
-		{"another rule", plainSpec(`{"properties":{"a":{"x-kubernetes-validations":[{"rule":"self >= oldSelf"}]}}}`), "a", "", createOnly},
-		{"readOnly in allOf", plainSpec(`{"properties":{"a":{"allOf":[{"type":"string"},{"readOnly":true}]}}}`), "a", "declared", readOnly},
-		{"readOnly of one choice of many", plainSpec(`{"properties":{"a":{"oneOf":[{"type":"string"},{"readOnly":true}]}}}`), "a", "", readOnly},
-		{"readOnly of the only choice beside null", plainSpec(`{"properties":{"a":{"anyOf":[{"type":"null"},{"readOnly":true}]}}}`), "a", "declared", readOnly},
-		{"a body of another JSON type", strings.ReplaceAll(plainSpec(`{"properties":{"a":{"readOnly":true}}}`), "application/json", "application/merge-patch+json; q=1"), "a", "declared", readOnly},
-		{"JSON goes before other types", strings.ReplaceAll(strings.ReplaceAll(plainSpec(`{"properties":{"a":{"readOnly":true}}}`), "application/json", "application/x+json"),
-			`"content":{`, `"content":{"a/a":{"schema":{"properties":{"a":{}}}},`), "a", "declared", readOnly},
-		{"properties beside $ref count", plainSpec(`{"properties":{"a":{"$ref":"#/paths/~1things~1{name}/delete","properties":{"z":{"readOnly":true}}}}}`), "a.z", "declared", readOnly},
-		{"readOnly is inherited", plainSpec(`{"properties":{"a":{"readOnly":true,"properties":{"x":{}}}}}`), "a.x", "declared", readOnly},
-		{"mutability is inherited", plainSpec(`{"properties":{"a":{"x-ms-mutability":["create","read"],"properties":{"x":{}}}}}`), "a.x", "declared", createOnly},
-		{"what is inside of a create-only object is so too", plainSpec(`{"properties":{"a":{"x-ms-mutability":["create"],"properties":{"x":{"x-ms-mutability":["create","update","read"]}}}}}`), "a.x", "declared", createOnly},
+		{"a transition rule", plainSpec(`{"properties":{"a":{"x-kubernetes-validations":[{"rule":"self == oldSelf"}]}}}`),
+			"a", "declared", createOnly},
+		{"a rule of the object around it",
+			plainSpec(
+				`{"x-kubernetes-validations":[{"rule":"self.a.b == oldSelf.a.b"}],"properties":{"a":{"properties":{"b":{}}}}}`),
+			"a.b", "declared", createOnly},
+		{"a rule about another property",
+			plainSpec(`{"x-kubernetes-validations":[{"rule":"self.c == oldSelf.c"}],"properties":{"a":{},"c":{}}}`), "a", "",
+			createOnly},
+		{"another rule", plainSpec(`{"properties":{"a":{"x-kubernetes-validations":[{"rule":"self >= oldSelf"}]}}}`), "a", "",
+			createOnly},
+		{"readOnly in allOf", plainSpec(`{"properties":{"a":{"allOf":[{"type":"string"},{"readOnly":true}]}}}`), "a",
+			"declared", readOnly},
+		{"readOnly of one choice of many", plainSpec(`{"properties":{"a":{"oneOf":[{"type":"string"},{"readOnly":true}]}}}`),
+			"a", "", readOnly},
+		{"readOnly of the only choice beside null",
+			plainSpec(`{"properties":{"a":{"anyOf":[{"type":"null"},{"readOnly":true}]}}}`), "a", "declared", readOnly},
+		{"a body of another JSON type", strings.ReplaceAll(plainSpec(`{"properties":{"a":{"readOnly":true}}}`),
+			"application/json", "application/merge-patch+json; q=1"), "a", "declared", readOnly},
+		{"JSON goes before other types",
+			strings.ReplaceAll(strings.ReplaceAll(plainSpec(`{"properties":{"a":{"readOnly":true}}}`), "application/json",
+				"application/x+json"),
+				`"content":{`, `"content":{"a/a":{"schema":{"properties":{"a":{}}}},`), "a", "declared", readOnly},
+		{"properties beside $ref count",
+			plainSpec(`{"properties":{"a":{"$ref":"#/paths/~1things~1{name}/delete","properties":{"z":{"readOnly":true}}}}}`),
+			"a.z", "declared", readOnly},
+		{"readOnly is inherited", plainSpec(`{"properties":{"a":{"readOnly":true,"properties":{"x":{}}}}}`), "a.x",
+			"declared", readOnly},
+		{"mutability is inherited",
+			plainSpec(`{"properties":{"a":{"x-ms-mutability":["create","read"],"properties":{"x":{}}}}}`), "a.x", "declared",
+			createOnly},
+		{"what is inside of a create-only object is so too",
+			plainSpec(`{"properties":{"a":{"x-ms-mutability":["create"],"properties":{"x":{"x-ms-mutability":["create","update","read"]}}}}}`), "a.x", "declared", createOnly},
 	} {
 		c, err := classes.New(typeOf(t, test.spec))
 		if err != nil {
@@ -107,12 +128,19 @@ func TestFreeToSetAndUnset(t *testing.T) {
 		{"optional", `{"properties":{"a":{` + rule + `}}}`, "a", true, true, 1},
 		{"required", `{"required":["a"],"properties":{"a":{` + rule + `}}}`, "a", true, false, 1},
 		{"with a default", `{"properties":{"a":{"default":1,` + rule + `}}}`, "a", false, false, 1},
-		{"in an object whose default is empty", `{"properties":{"o":{"default":{},"properties":{"a":{` + rule + `}}}}}`, "o.a", true, true, 2},
-		{"in an object with a default", `{"properties":{"o":{"default":{"a":1},"properties":{"a":{` + rule + `}}}}}`, "o.a", false, false, 2},
+		{"in an object whose default is empty", `{"properties":{"o":{"default":{},"properties":{"a":{` + rule + `}}}}}`,
+			"o.a", true, true, 2},
+		{"in an object with a default", `{"properties":{"o":{"default":{"a":1},"properties":{"a":{` + rule + `}}}}}`, "o.a",
+			false, false, 2},
 		{"inside of it", `{"properties":{"a":{"properties":{"x":{}},` + rule + `}}}`, "a.x", true, true, 1},
-		{"the object around says that it stays", `{"properties":{"o":{"x-kubernetes-validations":[{"rule":"!has(oldSelf.a) || has(self.a)"}],"properties":{"a":{` + rule + `}}}}}`, "o.a", true, false, 2},
-		{"the object around needs it", `{"x-kubernetes-validations":[{"rule":"self.a == oldSelf.a"}],"properties":{"a":{}}}`, "a", false, false, 1},
-		{"an old value that may be missing", `{"properties":{"a":{"x-kubernetes-validations":[{"rule":"self == oldSelf","optionalOldSelf":true}]}}}`, "a", false, false, 1},
+		{"the object around says that it stays",
+			`{"properties":{"o":{"x-kubernetes-validations":[{"rule":"!has(oldSelf.a) || has(self.a)"}],"properties":{"a":{` +
+				rule + `}}}}}`, "o.a", true, false, 2},
+		{"the object around needs it", `{"x-kubernetes-validations":[{"rule":"self.a == oldSelf.a"}],"properties":{"a":{}}}`,
+			"a", false, false, 1},
+		{"an old value that may be missing",
+			`{"properties":{"a":{"x-kubernetes-validations":[{"rule":"self == oldSelf","optionalOldSelf":true}]}}}`, "a", false,
+			false, 1},
 		{"mutability", `{"properties":{"a":{"x-ms-mutability":["create","read"]}}}`, "a", false, false, 0},
 	} {
 		c, err := classes.New(typeOf(t, plainSpec(test.schema)))
@@ -171,8 +199,10 @@ func TestFormatOfADefinition(t *testing.T) {
 	const body = `{"content":{"application/json":{"schema":{"properties":{"a":{"additionalProperties":{"$ref":"#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity"}},"b":{"type":"string"},
 		"c":{"default":{},"allOf":[{"$ref":"#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity"}]}}}}}}`
 	c, err := classes.New(typeAt(t, openapi.NewSet(func(string, int64) ([]byte, error) {
-		return []byte(`{"openapi":"3.0.0","info":{"title":"Kubernetes"},"paths":{"/apis/g/v1/things/{name}":{"get":{"responses":{"200":` + body + `}},"put":{"requestBody":` + body +
-			`}}},"components":{"schemas":{` + quantity + `}}}`), nil
+		return []byte(
+			`{"openapi":"3.0.0","info":{"title":"Kubernetes"},"paths":{"/apis/g/v1/things/{name}":{"get":{"responses":{"200":` +
+				body + `}},"put":{"requestBody":` + body +
+				`}}},"components":{"schemas":{` + quantity + `}}}`), nil
 	}, openapi.Limits{}), "spec.json", "/apis/g/v1/things/{name}"))
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,8 @@ import (
 
 // secret decides whether a value must be shown nowhere.
 func (c *Classifier) secret(n *node, p *Property, in *inherited) error {
-	p.Masked = p.Type == "string" && n.step.kind == property && LooksSecret(n.step.name) && !slices.Contains(c.plain, n.step.name)
+	p.Masked = p.Type == "string" && n.step.kind == property && LooksSecret(n.step.name) &&
+		!slices.Contains(c.plain, n.step.name)
 	if in.secret != nil {
 		return nil
 	}

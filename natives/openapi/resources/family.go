@@ -33,8 +33,9 @@ var (
 	ARM = &Family{
 		Name:     "arm",
 		ReadOnly: []string{"id", "name", "type", "etag", "systemData", "properties.provisioningState"},
-		Mutable:  []string{"tags"}, Free: []string{"identity", "sku"}, CreateOnly: []string{"location"}, Fixed: []string{"zones"},
-		Sets: []string{"zones"}, Keys: []string{"name", "id"},
+		Mutable:  []string{"tags"}, Free: []string{"identity", "sku"}, CreateOnly: []string{"location"},
+		Fixed: []string{"zones"},
+		Sets:  []string{"zones"}, Keys: []string{"name", "id"},
 		shapes: armShapes,
 	}
 	Kubernetes = &Family{
@@ -165,7 +166,8 @@ func plainShapes(t Template, parts []string) []shape {
 		if !isParameter(part) {
 			fixed = append(fixed, part)
 		}
-		if name := strings.ToLower(strings.Join(fixed, "/")); i < len(parts)-1 && name != "" && !slices.Contains(ancestors, name) {
+		if name := strings.ToLower(strings.Join(fixed, "/")); i < len(parts)-1 && name != "" &&
+			!slices.Contains(ancestors, name) {
 			ancestors = append([]string{name}, ancestors...)
 		}
 	}

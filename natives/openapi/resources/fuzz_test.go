@@ -12,7 +12,8 @@ import (
 func FuzzParseID(f *testing.F) {
 	for _, seed := range []string{
 		"/subscriptions/S", "/subscriptions/S/resourceGroups/rg/providers/Microsoft.Cache/Redis/r/firewallRules/f/",
-		"/subscriptions/S/resourceGroups/rg/providers/A/vms/v/providers/B/settings/s", "/providers/M/groups/g", "/a/providers/b/c/d", "/providers/providers/providers/providers", "/x/%2F", "/../..",
+		"/subscriptions/S/resourceGroups/rg/providers/A/vms/v/providers/B/settings/s", "/providers/M/groups/g",
+		"/a/providers/b/c/d", "/providers/providers/providers/providers", "/x/%2F", "/../..",
 	} {
 		f.Add(seed)
 	}

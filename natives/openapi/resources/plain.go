@@ -59,7 +59,8 @@ func (t *Type) update() (openapi.Operation, bool) {
 	return openapi.Operation{}, false
 }
 
-// envelopeOf returns the only member of an answer that is an object, if nothing but what stands beside a resource is in it.
+// envelopeOf returns the only member of an answer that is an object, if nothing but what stands beside a resource is in
+// it.
 func (t *Type) envelopeOf(verb string) (string, error) {
 	o, ok := t.address.Operation(verb)
 	if !ok {
@@ -88,7 +89,8 @@ func (t *Type) envelopeOf(verb string) (string, error) {
 // request has no such member.
 func (t *Type) isEnvelope(name string) (bool, error) {
 	last := t.Name[strings.LastIndexByte(t.Name, '/')+1:]
-	if plural := strings.ToLower(last); slices.Contains([]string{plural, strings.TrimSuffix(plural, "s"), strings.TrimSuffix(plural, "es"),
+	if plural := strings.ToLower(last); slices.Contains([]string{plural, strings.TrimSuffix(plural, "s"),
+		strings.TrimSuffix(plural, "es"),
 		strings.TrimSuffix(plural, "ies") + "y"}, strings.ToLower(name)) {
 		return true, nil
 	}
@@ -186,7 +188,8 @@ func (t *Type) CreatedAt(path string) (*Type, error) {
 	all, _ := t.Document.Addresses()
 	i := slices.IndexFunc(all, func(a openapi.Address) bool { return a.Path == path && a.Has("post") })
 	if i < 0 {
-		return nil, &openapi.Error{Code: openapi.CodeReference, Place: t.Document.Name, Message: "there is no POST at " + path}
+		return nil, &openapi.Error{Code: openapi.CodeReference, Place: t.Document.Name,
+			Message: "there is no POST at " + path}
 	}
 	out := *t
 	out.collection = &all[i]

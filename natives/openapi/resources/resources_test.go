@@ -42,21 +42,33 @@ func TestTypes(t *testing.T) {
 		{"GET and DELETE with POST on the collection", `"/a":{"post":{}},"/a/{n}":{"get":{},"delete":{}}`, "a"},
 		{"POST on a collection of another case", `"/A":{"post":{}},"/a/{n}":{"get":{},"delete":{}}`, "a"},
 		{"a fixed name", `"/a/default":` + item, "a/default!"},
-		{"a parameter with one value", `"/a/{n}":{"get":{"parameters":[{"in":"path","name":"n","enum":["x"]}]},"put":{}}`, "a!"},
-		{"a parameter with one value, OpenAPI 3", `"/a/{n}":{"parameters":[{"in":"path","name":"n","schema":{"enum":["x"]}}],"get":{},"put":{}}`, "a!"},
+		{"a parameter with one value", `"/a/{n}":{"get":{"parameters":[{"in":"path","name":"n","enum":["x"]}]},"put":{}}`,
+			"a!"},
+		{"a parameter with one value, OpenAPI 3",
+			`"/a/{n}":{"parameters":[{"in":"path","name":"n","schema":{"enum":["x"]}}],"get":{},"put":{}}`, "a!"},
 		{"a join", `"/a/{n}":` + item + `,"/a/{m}/instanceView":{"get":{}}`, "a+instanceView"},
-		{"a list is no join", `"/a/{n}":` + item + `,"/a/{n}/sizes":{"get":{"responses":{"200":{"schema":{"properties":{"value":{"items":{}}}}}}}}`, "a"},
+		{"a list is no join",
+			`"/a/{n}":` + item +
+				`,"/a/{n}/sizes":{"get":{"responses":{"200":{"schema":{"properties":{"value":{"items":{}}}}}}}}`, "a"},
 		{"pages are no join", `"/a/{n}":` + item + `,"/a/{n}/sizes":{"get":{"x-ms-pageable":{}}}`, "a"},
-		{"a question is no join", `"/a/{n}":` + item + `,"/a/{n}/check":{"get":{"parameters":[{"in":"query","name":"q","required":true}]}}`, "a"},
+		{"a question is no join",
+			`"/a/{n}":` + item + `,"/a/{n}/check":{"get":{"parameters":[{"in":"query","name":"q","required":true}]}}`, "a"},
 		{"a type is no join", `"/a/{n}":` + item + `,"/a/{n}/b":` + item, "a a/b!<a"},
-		{"Kubernetes", `"/apis/g/v1/namespaces/{namespace}/things/{name}":` + item + `,"/apis/g/v1/namespaces/{namespace}/things/{name}/status":` + item +
-			`,"/apis/g/v1/namespaces/{namespace}/things/{name}/log":{"get":{}},"/api/v1/namespaces/{name}":{"get":{"x-kubernetes-group-version-kind":{}},"put":{}}`,
+		{"Kubernetes",
+			`"/apis/g/v1/namespaces/{namespace}/things/{name}":` + item +
+				`,"/apis/g/v1/namespaces/{namespace}/things/{name}/status":` + item +
+				`,"/apis/g/v1/namespaces/{namespace}/things/{name}/log":{"get":{}},"/api/v1/namespaces/{name}":{"get":{"x-kubernetes-group-version-kind":{}},"put":{}}`,
 			"g/v1/things+status<v1/namespaces v1/namespaces"},
-		{"a plain API below /api", `"/api/v1/things/{id}":` + item + `,"/api/v1/things/{id}/parts/{part}":` + item, "api/v1/things api/v1/things/parts<api/v1/things"},
-		{"groups and subscriptions", `"/subscriptions/{s}":` + item + `,"/subscriptions/{s}/resourcegroups/{g}":` + item + `,"/subscriptions/{s}/resourceGroups/{g}/providers/A/b/{c}":` + item,
+		{"a plain API below /api", `"/api/v1/things/{id}":` + item + `,"/api/v1/things/{id}/parts/{part}":` + item,
+			"api/v1/things api/v1/things/parts<api/v1/things"},
+		{"groups and subscriptions",
+			`"/subscriptions/{s}":` + item + `,"/subscriptions/{s}/resourcegroups/{g}":` + item +
+				`,"/subscriptions/{s}/resourceGroups/{g}/providers/A/b/{c}":` + item,
 			"A/b@7<Microsoft.Resources/resourceGroups Microsoft.Resources/resourceGroups@7<Microsoft.Resources/subscriptions Microsoft.Resources/subscriptions@7"},
 		{"a provider of any name", `"/subscriptions/{s}/providers/{p}/b/{c}":` + item, ""},
-		{"the parent of a parent", `"/subscriptions/{s}/providers/A/b/{c}/d/{e}/f/{g}":` + item + `,"/subscriptions/{s}/providers/A/b/{x}":` + item, "A/b@7 A/b/d/f@7<A/b"},
+		{"the parent of a parent",
+			`"/subscriptions/{s}/providers/A/b/{c}/d/{e}/f/{g}":` + item + `,"/subscriptions/{s}/providers/A/b/{x}":` + item,
+			"A/b@7 A/b/d/f@7<A/b"},
 		{"a broken parameter", `"/a/{n}":{"parameters":[{"$ref":"#/gone"}],"get":{},"put":{}},"/b/{n}":` + item, "b ?"},
 	} {
 		x := indexOf(t, `{"swagger":"2.0","info":{"version":"7"},"paths":{`+test.paths+`}}`)
@@ -85,7 +97,8 @@ func TestTypes(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	spec := func(version string) string {
-		return `{"swagger":"2.0","info":{"version":"` + version + `"},"paths":{"/subscriptions/{s}/providers/A.B/things/{c}":{"get":{},"put":{}},"/subscriptions/{s}/providers/A.B/only` + version + `/{c}":{"get":{},"put":{}}}}`
+		return `{"swagger":"2.0","info":{"version":"` + version +
+			`"},"paths":{"/subscriptions/{s}/providers/A.B/things/{c}":{"get":{},"put":{}},"/subscriptions/{s}/providers/A.B/only` + version + `/{c}":{"get":{},"put":{}}}}`
 	}
 	x := indexOf(t, spec("1"), spec("2"))
 	for _, test := range []struct{ text, want, path, err string }{
@@ -93,7 +106,8 @@ func TestFind(t *testing.T) {
 		{"A.B/things@1.properties.x", "A.B/things@1", "properties.x", ""},
 		{"A.B/only1", "A.B/only1@1", "", ""},
 		{"A.B/only1./x/y", "A.B/only1@1", "/x/y", ""},
-		{"A.B/things", "", "", "VERSION_UNKNOWN A.B/things: there are several versions; choose one of A.B/things@1, A.B/things@2"},
+		{"A.B/things", "", "",
+			"VERSION_UNKNOWN A.B/things: there are several versions; choose one of A.B/things@1, A.B/things@2"},
 		{"A.B/things@3.x", "", "", `there is no version "3`},
 		{"A.B/thing.x", "", "", `TYPE_UNKNOWN A.B/thing.x: no specification has this type; do you mean "A.B/things"?`},
 		{"quite/another", "", "", "no specification has this type; reconciler api types lists all"},
@@ -114,10 +128,13 @@ func TestParseID(t *testing.T) {
 	for _, test := range []struct{ id, want string }{
 		{"/subscriptions/S", "{Microsoft.Resources/subscriptions S  /subscriptions/s}"},
 		{"/subscriptions/S/resourceGroups/g/providers/A/b/n/", "{A/b n /subscriptions/S/resourceGroups/g /subscriptions/s}"},
-		{"/subscriptions/S/resourceGroups/g/providers/A/b/n/c/m", "{A/b/c m /subscriptions/S/resourceGroups/g/providers/A/b/n /subscriptions/s}"},
-		{"/subscriptions/S/resourceGroups/g/providers/A/b/n/PROVIDERS/C/d/m", "{C/d m /subscriptions/S/resourceGroups/g/providers/A/b/n /subscriptions/s}"},
+		{"/subscriptions/S/resourceGroups/g/providers/A/b/n/c/m",
+			"{A/b/c m /subscriptions/S/resourceGroups/g/providers/A/b/n /subscriptions/s}"},
+		{"/subscriptions/S/resourceGroups/g/providers/A/b/n/PROVIDERS/C/d/m",
+			"{C/d m /subscriptions/S/resourceGroups/g/providers/A/b/n /subscriptions/s}"},
 		{"/providers/M/groups/G", "{M/groups G  /providers/m/groups/g}"},
-		{"/subscriptions/S/resourceGroups/providers", "{Microsoft.Resources/resourceGroups providers /subscriptions/S /subscriptions/s}"},
+		{"/subscriptions/S/resourceGroups/providers",
+			"{Microsoft.Resources/resourceGroups providers /subscriptions/S /subscriptions/s}"},
 		{"/subscriptions/S/resourceGroups", "a type without a name"},
 		{"/subscriptions/S/resourceGroups/g/providers/A", "a provider without a type"},
 		{"/subscriptions//resourceGroups/g", "an empty part"},
@@ -149,7 +166,8 @@ func TestPathItemsBehindReferences(t *testing.T) {
 			"/subscriptions/{s}/providers/A.B/things/{n}": {"$ref": "parts/items.json#/x-items/thing", "delete": {"$ref": "#/x-operations/delete"}},
 			"/subscriptions/{s}/providers/A.B/others/{n}": {"$ref": "parts/items.json#/x-items/other"},
 			"/subscriptions/{s}/providers/A.B/wrongs/{n}": {"get": {"$ref": "#/nowhere"}, "put": {}}}}`,
-		"parts/items.json": `{"x-items": {"thing": ` + item + `}, "x-operations": {"put": {"parameters": [{"in": "body", "name": "b", "schema": ` + schema + `}]}}}`,
+		"parts/items.json": `{"x-items": {"thing": ` + item +
+			`}, "x-operations": {"put": {"parameters": [{"in": "body", "name": "b", "schema": ` + schema + `}]}}}`,
 	}
 	set := openapi.NewSet(func(name string, _ int64) ([]byte, error) {
 		if text, ok := documents[name]; ok {
@@ -162,12 +180,14 @@ func TestPathItemsBehindReferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := resources.NewIndex([]*openapi.Document{d})
-	if all := x.Types(); len(all) != 1 || all[0].ID() != "A.B/things@1" || fmt.Sprint(all[0].Verbs()) != "[get put delete]" {
+	if all := x.Types(); len(all) != 1 || all[0].ID() != "A.B/things@1" ||
+		fmt.Sprint(all[0].Verbs()) != "[get put delete]" {
 		t.Errorf("got %+v", all)
 	} else if b, err := all[0].Bodies(); err != nil || b.Put == nil || b.Get == nil {
 		t.Errorf("got %+v, %v", b, err)
 	}
-	if all := x.Mistakes(); len(all) != 2 || !strings.HasPrefix(all[0].Error(), "SPEC_REF ") || !strings.HasPrefix(all[1].Error(), "SPEC_REF ") {
+	if all := x.Mistakes(); len(all) != 2 || !strings.HasPrefix(all[0].Error(), "SPEC_REF ") ||
+		!strings.HasPrefix(all[1].Error(), "SPEC_REF ") {
 		t.Errorf("got %v", all)
 	}
 }

@@ -55,7 +55,8 @@ func NewIndex(documents []*openapi.Document) *Index {
 	}
 	slices.SortStableFunc(x.types, func(a, b *Type) int {
 		return cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)),
-			strings.Compare(a.Version, b.Version), strings.Compare(a.Path, b.Path), strings.Compare(a.Document.Name, b.Document.Name))
+			strings.Compare(a.Version, b.Version), strings.Compare(a.Path, b.Path),
+			strings.Compare(a.Document.Name, b.Document.Name))
 	})
 	x.setParents()
 	return x
@@ -88,7 +89,8 @@ func (x *Index) add(d *openapi.Document) {
 
 // typesAt returns the types of an address, which gets its collection and the addresses that
 // have one more part.
-func typesAt(a openapi.Address, isKubernetes bool, collection *openapi.Address, below []openapi.Address) ([]*Type, error) {
+func typesAt(a openapi.Address, isKubernetes bool, collection *openapi.Address,
+	below []openapi.Address) ([]*Type, error) {
 	if !isType(a, collection) && !mayBePlain(a) {
 		return nil, nil
 	}
