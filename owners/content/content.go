@@ -72,7 +72,7 @@ func Moves(changes []*Change, sums []string) {
 		}
 	}
 	for _, e := range bySum {
-		if len(e.gone) == 1 && len(e.come) == 1 && e.gone[0].Kind == e.come[0].Kind {
+		if len(e.gone) == 1 && len(e.come) == 1 && e.gone[0].Kind == e.come[0].Kind && e.gone[0].Path != e.come[0].Path {
 			e.gone[0].MovedTo, e.come[0].MovedFrom = e.come[0].Path, e.gone[0].Path
 		}
 	}

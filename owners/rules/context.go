@@ -37,14 +37,17 @@ func (c *Context) Has(person string) bool {
 	return slices.ContainsFunc(c.People, func(p Person) bool { return p.Name == person })
 }
 
-// maxSteps bounds how many files are looked at to find the contexts of one change.
-const maxSteps = 100_000
+// The bounds of looking for the contexts of one change.
+const (
+	maxSteps = 20_000  // types that look at files, over all hops
+	maxLooks = 200_000 // files that are asked whether they refer to the changed one
+)
 
 // Contexts returns the contexts of a changed file, in the order of types. isInHead says whether head has a user with a
 // path; such a user approves nothing, and is told.
 func (r *Rules) Contexts(c *content.Change, w content.World, isInHead func(path string) bool) ([]*Context, error) {
 	var out []*Context
-	f := &finder{rules: r, world: w, left: maxSteps}
+	f := &finder{rules: r, world: w, steps: maxSteps, looks: maxLooks}
 	file := fileChange{c.Ref, c.Old, c.New, c.Referring}
 	for _, t := range r.Types {
 		all, err := f.resolve(t, file, map[step]bool{})
@@ -142,7 +145,7 @@ func (r *Rules) implicit(t *Type, all []resolved, f fileChange, isInHead func(st
 // lead to owners, without people.
 func (r *Rules) Unbound(c *content.Change, w content.World) ([]*Context, error) {
 	var out []*Context
-	f := &finder{rules: r, world: w, left: maxSteps}
+	f := &finder{rules: r, world: w, steps: maxSteps, looks: maxLooks}
 	for _, t := range r.Types {
 		all, err := f.resolve(t, fileChange{c.Ref, c.Old, c.New, c.Referring}, map[step]bool{})
 		if err != nil {

@@ -34,7 +34,8 @@ type step struct {
 type finder struct {
 	rules *Rules
 	world content.World
-	left  int
+	steps int // types that may still look at files
+	looks int // files that may still be asked whether they refer to the changed one
 }
 
 // resolve returns the contexts of a file by a type: the file itself, the files that it names, and over other types the
@@ -44,7 +45,7 @@ func (f *finder) resolve(t *Type, c fileChange, trail map[step]bool) ([]resolved
 	if trail[at] {
 		return nil, nil
 	}
-	if f.left--; f.left < 0 {
+	if f.steps--; f.steps < 0 {
 		return nil, errors.New("its contexts lead over too many files")
 	}
 	trail = maps.Clone(trail)
@@ -79,13 +80,12 @@ func (f *finder) resolve(t *Type, c fileChange, trail map[step]bool) ([]resolved
 }
 
 func unique(all []resolved) []resolved {
-	var out []resolved
-	for _, r := range all {
-		if !slices.Contains(out, r) {
-			out = append(out, r)
-		}
-	}
-	return out
+	known := make(map[resolved]bool, len(all))
+	return slices.DeleteFunc(all, func(r resolved) bool {
+		isKnown := known[r]
+		known[r] = true
+		return isKnown
+	})
 }
 
 // expand returns the contexts that own what a type allows in a file, by types over it.
@@ -174,7 +174,7 @@ func (c compiledContext) named(of any, schema string) (map[string]content.Ref, e
 func (f *finder) referring(c compiledContext, of fileChange) (before, after map[string]content.Ref, err error) {
 	before, after = map[string]content.Ref{}, map[string]content.Ref{}
 	for _, ref := range of.referring {
-		if f.left--; f.left < 0 {
+		if f.looks--; f.looks < 0 {
 			return nil, nil, errors.New("its contexts lead over too many files")
 		}
 		old, new := f.world.Sides(ref)
