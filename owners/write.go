@@ -22,7 +22,7 @@ func WriteJSON(w io.Writer, r any) error {
 // WriteText writes a report for a terminal.
 func WriteText(w io.Writer, r *Report) error {
 	t := &texts{w: w}
-	t.line("%s", summary(r))
+	t.line("%s", Summary(r))
 	for i, p := range r.Places {
 		if i == 0 || head(p) != head(r.Places[i-1]) {
 			t.line("")
@@ -33,7 +33,7 @@ func WriteText(w io.Writer, r *Report) error {
 	if len(r.Places) > 0 {
 		t.line("")
 	}
-	for _, text := range advice(r) {
+	for _, text := range Advice(r) {
 		t.line("%s", sanitize.Line(text))
 	}
 	for _, f := range r.Findings {
@@ -45,7 +45,7 @@ func WriteText(w io.Writer, r *Report) error {
 // WriteMarkdown writes a report as Markdown.
 func WriteMarkdown(w io.Writer, r *Report) error {
 	t := &texts{w: w}
-	t.line("%s", summary(r))
+	t.line("%s", Summary(r))
 	if len(r.Places) > 0 {
 		t.line("")
 		t.line("| file | place | change | who may approve |")
@@ -57,7 +57,7 @@ func WriteMarkdown(w io.Writer, r *Report) error {
 	if len(r.Places) > 0 {
 		t.line("")
 	}
-	for _, text := range advice(r) {
+	for _, text := range Advice(r) {
 		t.line("- %s", markdown.Escape(text))
 	}
 	for _, f := range r.Findings {
@@ -191,7 +191,19 @@ func who(p Place) string {
 	return strings.Join(out, "; ")
 }
 
-func summary(r *Report) string {
+// A Row is a place of a report for people.
+type Row struct{ File, Place, Change, Who string }
+
+// Rows returns the places of a report, each with who may approve it.
+func Rows(r *Report) (out []Row) {
+	for _, p := range r.Places {
+		out = append(out, Row{p.File, at(p), p.Change, who(p)})
+	}
+	return out
+}
+
+// Summary says in one sentence how many places must be approved, and of how many that is not possible.
+func Summary(r *Report) string {
 	if len(r.Places) == 0 {
 		return "No content differs: nobody must approve anything."
 	}
@@ -205,8 +217,8 @@ func summary(r *Report) string {
 	return text + "."
 }
 
-// advice says whom to ask.
-func advice(r *Report) []string {
+// Advice says whom to ask, and what nobody may approve.
+func Advice(r *Report) []string {
 	var out []string
 	if len(r.Ask.Sets) > 0 {
 		var sets []string

@@ -24,7 +24,19 @@ type Page struct {
 	// Log returns the address of the log of a task: a path relative to the page, or an
 	// address of http or https. It returns "" if there is none. Nil means no links.
 	Log func(task string) string
+	// Approvals says who must approve the change; nil if base has no change types.
+	Approvals *Approvals
 }
+
+// Approvals says who must approve a change.
+type Approvals struct {
+	Summary string
+	Places  []Approval
+	Advice  []string // whom to ask, and what nobody may approve
+}
+
+// An Approval is a place of a file, and who may approve what changes there.
+type Approval struct{ File, Place, Change, Who string }
 
 // Contents are the values of changed fields and the diffs of changed resources,
 // which a plan does not have. Their maker bounds all texts, and may leave out

@@ -41,6 +41,7 @@ type pageView struct {
 	Warnings      []string
 	Audit         *auditView
 	Train         *trainView // nil outside of a merge train
+	Approvals     *approvalsView
 	Funnel        []funnelLevel
 	Timeline      *timeline
 	Rows          []integrationRow
@@ -118,6 +119,7 @@ func newPageView(page Page) *pageView {
 		Warnings: cleanLines(rep.Warnings), Schemas: cleanLines(p.Changes.Schemas), Types: cleanLines(p.Changes.GraphQL),
 	}
 	v.Audit = newAuditView(rep.Audit)
+	v.Approvals = newApprovalsView(page.Approvals)
 	v.Title = "prcheck " + verdictLabel(rep.Verdict) + ": " + v.Headline
 	v.Tiles = summaryTiles(rep, len(p.Changes.Datafiles)+len(p.Changes.Resources), v.Timeline)
 	links := newFileIndex(page)
