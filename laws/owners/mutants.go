@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -15,7 +16,10 @@ import (
 )
 
 // A mutant is a way to break a package. The text stands in the file once.
-type mutant struct{ Name, File, Was, Instead string }
+type mutant struct {
+	Name, File, Was, Instead string
+	Test                     string // the package whose tests must notice it; "" for the laws
+}
 
 //go:embed mutants.json
 var mutantsJSON []byte
@@ -86,6 +90,9 @@ func (m mutant) try(ctx context.Context, worlds uint64) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, mutantTime)
 	defer cancel()
+	if m.Test != "" {
+		return m.test(ctx, filepath.Join(dir, "overlay.json"))
+	}
 	program := filepath.Join(dir, "laws")
 	if said, err := exec.CommandContext(ctx, "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program,
 		"./laws/owners").CombinedOutput(); err != nil {
@@ -95,5 +102,17 @@ func (m mutant) try(ctx context.Context, worlds uint64) (string, error) {
 	if err == nil {
 		return "", nil
 	}
-	return strings.TrimSpace(string(said)), nil
+	return cmp.Or(strings.TrimSpace(string(said)), "it does not end"), nil
+}
+
+// test returns what the tests of a package say with a mutant, "" if they pass.
+func (m mutant) test(ctx context.Context, overlay string) (string, error) {
+	said, err := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-count=1", "./"+m.Test).CombinedOutput()
+	switch {
+	case err == nil:
+		return "", nil
+	case strings.Contains(string(said), "[build failed]"):
+		return "", fmt.Errorf("it does not build: %s", said)
+	}
+	return cmp.Or(strings.TrimSpace(string(said)), "it does not end"), nil
 }

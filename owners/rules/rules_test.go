@@ -149,3 +149,22 @@ func TestTemplate(t *testing.T) {
 		t.Errorf("a path with a quote: %v", err)
 	}
 }
+
+// An owner whom a file names counts if base knows them; one whom only head knows is told, and approves nothing.
+func TestImplicitOwners(t *testing.T) {
+	in := one(func(t *ChangeType, r *Role) { t.Implicit = []string{"owners[*].'$ref'"}; r.Binds = nil })
+	in.People = map[string]Person{"/ann.yml": {Name: "ann"}}
+	r, faults := Compile(in)
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	of := map[string]any{"owners": []any{map[string]any{"$ref": "/ann.yml"}, map[string]any{"$ref": "/new.yml"}, map[string]any{"$ref": "/none.yml"}}}
+	c := &content.Change{Ref: content.Ref{Kind: content.Datafile, Path: "/f.yml", Schema: "/s.yml"}, New: of}
+	contexts, err := r.Contexts(c, web(nil), func(path string) bool { return path == "/new.yml" })
+	if err != nil || len(contexts) != 1 {
+		t.Fatal(contexts, err)
+	}
+	if got := contexts[0]; len(got.People) != 1 || got.People[0].Name != "ann" || len(got.Unknown) != 1 || got.Unknown[0] != "/new.yml" {
+		t.Errorf("people %v, unknown %v", got.People, got.Unknown)
+	}
+}
