@@ -39,6 +39,8 @@ type world struct {
 		Bots           []string
 		Labels         map[string]string
 		ExpirationDate string
+		MemberSources  []json.RawMessage // people whom another system knows
+		Description    string
 		SelfService    []struct {
 			ChangeType  string `json:"change_type"`
 			Datafiles   []string
@@ -61,7 +63,7 @@ type worldFile struct {
 	TextDiffers    bool   `json:"text_differs"`
 	OldSum         string `json:"old_sum"`
 	NewSum         string `json:"new_sum"`
-	Backrefs       []struct{ Path, Schema string }
+	Backrefs       []struct{ Path, Schema, JSONPath string }
 }
 
 func (f worldFile) sides(t *testing.T, kind content.Kind) (old, new any) {
@@ -128,8 +130,7 @@ func (w world) input() rules.Input {
 		in.Types = append(in.Types, of)
 	}
 	for _, r := range w.Roles {
-		of := rules.Role{Name: r.Name, Expires: r.ExpirationDate, HasBots: len(r.Bots) > 0,
-			Labels: rules.OwnerLabels(r.Labels["change-owners-labels"])}
+		of := rules.Role{Name: r.Name, Expires: r.ExpirationDate, HasBots: len(r.Bots) > 0, Sources: make([]string, len(r.MemberSources)), Labels: rules.OwnerLabels(r.Labels["change-owners-labels"])}
 		for _, name := range slices.Concat(r.Users, r.Bots) {
 			if name != "" {
 				of.People = append(of.People, rules.Person{Name: name})
