@@ -15,7 +15,8 @@ func newApprovalsView(a *Approvals) *approvalsView {
 	if a == nil {
 		return nil
 	}
-	v := &approvalsView{Summary: cleanLine(a.Summary), More: max(0, len(a.Places)-maxApprovals), Advice: cleanLines(a.Advice)}
+	v := &approvalsView{Summary: cleanLine(a.Summary), More: max(0, len(a.Places)-maxApprovals),
+		Advice: cleanLines(a.Advice)}
 	for _, p := range a.Places[:len(a.Places)-v.More] {
 		v.Places = append(v.Places, Approval{cleanLine(p.File), cleanLine(p.Place), cleanLine(p.Change), cleanLine(p.Who)})
 	}

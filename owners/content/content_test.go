@@ -12,7 +12,8 @@ import (
 // bundleOf makes a bundle of the text of its datafiles and resources.
 func bundleOf(t *testing.T, data, resources string) *bundle.Bundle {
 	t.Helper()
-	b, err := bundle.Parse(fmt.Appendf(nil, `{"data": {%s}, "resources": {%s}, "schemas": {}, "graphql": {"confs": []}, "git_commit": "", "git_commit_timestamp": ""}`, data, resources), nil)
+	b, err := bundle.Parse(fmt.Appendf(nil,
+		`{"data": {%s}, "resources": {%s}, "schemas": {}, "graphql": {"confs": []}, "git_commit": "", "git_commit_timestamp": ""}`, data, resources), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,14 +24,23 @@ func bundleOf(t *testing.T, data, resources string) *bundle.Bundle {
 func TestChanges(t *testing.T) {
 	for _, c := range []struct{ name, base, head, resources, changed, want string }{
 		{"a value", `"/f": {"$schema": "/s", "a": 1}`, `"/f": {"$schema": "/s", "a": 2}`, "", "", "/f /s: changed a"},
-		{"the text alone", `"/f": {"$schema": "/s", "$file_sha256sum": "1"}`, `"/f": {"$schema": "/s", "$file_sha256sum": "2"}`, "", "", "/f /s: text $"},
-		{"only what the bundler adds", `"/f": {"$schema": "/s", "o": {"__identifier": "a", "v": 1}}`, `"/f": {"$schema": "/s", "o": {"__identifier": "b", "v": 1}}`, "", "", ""},
-		{"another schema", `"/f": {"$schema": "/s", "a": 1}`, `"/f": {"$schema": "/t", "a": 1}`, "", "", "/f /s: removed $, /f /t: added $"},
-		{"a move", `"/f": {"$schema": "/s", "$file_sha256sum": "1", "a": 1}`, `"/g": {"$schema": "/s", "$file_sha256sum": "1", "a": 1}`, "", "", "/f /s to /g: removed $, /g /s from /f: added $"},
-		{"a resource that is a mapping", "", "", `"/r": {"path": "/r", "content": "a: 1\nb: 2\n", "sha256sum": "1"}`, `"/r": {"path": "/r", "content": "a: 1\nb: 3 # three\n", "sha256sum": "2"}`, "/r : changed b"},
-		{"a resource that is a text", "", "", `"/r": {"path": "/r", "content": "hello", "sha256sum": "1"}`, `"/r": {"path": "/r", "content": "world", "sha256sum": "2"}`, "/r : changed $"},
-		{"a resource with a comment", "", "", `"/r": {"path": "/r", "content": "a: 1\n", "sha256sum": "1"}`, `"/r": {"path": "/r", "content": "a: 1 # one\n", "sha256sum": "2"}`, "/r : text $"},
-		{"a number that JSON and YAML read otherwise", "", "", `"/r": {"path": "/r", "content": "{\"a\": 1e3}", "sha256sum": "1"}`, `"/r": {"path": "/r", "content": "{\"a\": \"1e3\"}", "sha256sum": "2"}`, "/r : changed a"},
+		{"the text alone", `"/f": {"$schema": "/s", "$file_sha256sum": "1"}`,
+			`"/f": {"$schema": "/s", "$file_sha256sum": "2"}`, "", "", "/f /s: text $"},
+		{"only what the bundler adds", `"/f": {"$schema": "/s", "o": {"__identifier": "a", "v": 1}}`,
+			`"/f": {"$schema": "/s", "o": {"__identifier": "b", "v": 1}}`, "", "", ""},
+		{"another schema", `"/f": {"$schema": "/s", "a": 1}`, `"/f": {"$schema": "/t", "a": 1}`, "", "",
+			"/f /s: removed $, /f /t: added $"},
+		{"a move", `"/f": {"$schema": "/s", "$file_sha256sum": "1", "a": 1}`,
+			`"/g": {"$schema": "/s", "$file_sha256sum": "1", "a": 1}`, "", "", "/f /s to /g: removed $, /g /s from /f: added $"},
+		{"a resource that is a mapping", "", "", `"/r": {"path": "/r", "content": "a: 1\nb: 2\n", "sha256sum": "1"}`,
+			`"/r": {"path": "/r", "content": "a: 1\nb: 3 # three\n", "sha256sum": "2"}`, "/r : changed b"},
+		{"a resource that is a text", "", "", `"/r": {"path": "/r", "content": "hello", "sha256sum": "1"}`,
+			`"/r": {"path": "/r", "content": "world", "sha256sum": "2"}`, "/r : changed $"},
+		{"a resource with a comment", "", "", `"/r": {"path": "/r", "content": "a: 1\n", "sha256sum": "1"}`,
+			`"/r": {"path": "/r", "content": "a: 1 # one\n", "sha256sum": "2"}`, "/r : text $"},
+		{"a number that JSON and YAML read otherwise", "", "",
+			`"/r": {"path": "/r", "content": "{\"a\": 1e3}", "sha256sum": "1"}`,
+			`"/r": {"path": "/r", "content": "{\"a\": \"1e3\"}", "sha256sum": "2"}`, "/r : changed a"},
 	} {
 		b := content.Bundles{Base: bundleOf(t, c.base, c.resources), Head: bundleOf(t, c.head, c.changed)}
 		got := ""
@@ -61,8 +71,10 @@ func TestReferring(t *testing.T) {
 		return fmt.Sprintf(`"/r": {"path": "/r", "content": %q, "sha256sum": %q, "backrefs": [%s]}`, text, text, refs)
 	}
 	const one, two = `{"path": "/a", "datafileSchema": "/s", "jsonpath": "x"}`, `{"path": "/b", "datafileSchema": "/s", "jsonpath": "x"}`
-	b := content.Bundles{Base: bundleOf(t, "", resource("1", one+","+one)), Head: bundleOf(t, "", resource("2", one+","+two))}
-	want := []content.Ref{{Kind: content.Datafile, Path: "/a", Schema: "/s"}, {Kind: content.Datafile, Path: "/b", Schema: "/s"}}
+	b := content.Bundles{Base: bundleOf(t, "", resource("1", one+","+one)),
+		Head: bundleOf(t, "", resource("2", one+","+two))}
+	want := []content.Ref{{Kind: content.Datafile, Path: "/a", Schema: "/s"},
+		{Kind: content.Datafile, Path: "/b", Schema: "/s"}}
 	if got := b.Changes()[0].Referring; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -29,13 +29,21 @@ func TestFaults(t *testing.T) {
 		at   string
 	}{
 		{"no mistake", nil, "", ""},
-		{"a selector", func(t *ChangeType, _ *Role) { t.Changes[0].Selectors = []string{"a", "b["} }, BadSelector, "/t.yml/changes/0/jsonPathSelectors/1"},
-		{"an open template", func(t *ChangeType, _ *Role) { t.Changes[0].Selectors[0] = "{{ ctx_file_path" }, BadTemplate, "/t.yml/changes/0/jsonPathSelectors/0"},
-		{"a statement in a template", func(t *ChangeType, _ *Role) { t.Changes[0].Selectors[0] = "{{ ctx_file_path }}{% if x %}" }, BadTemplate, "/t.yml/changes/0/jsonPathSelectors/0"},
-		{"another variable", func(t *ChangeType, _ *Role) { t.Changes[0].Selectors[0] = "{{ path }}" }, BadVariable, "/t.yml/changes/0/jsonPathSelectors/0"},
-		{"the selector of a context", func(t *ChangeType, _ *Role) { t.Changes[0].Context = &ContextRule{Selector: "["} }, BadSelector, "/t.yml/changes/0/context/selector"},
-		{"when", func(t *ChangeType, _ *Role) { t.Changes[0].Context = &ContextRule{Selector: "a", When: "moved"} }, BadWord, "/t.yml/changes/0/context"},
-		{"an owner's selector", func(t *ChangeType, _ *Role) { t.Implicit = []string{"owner["} }, BadSelector, "/t.yml/implicitOwnership/0/jsonPathSelector"},
+		{"a selector", func(t *ChangeType, _ *Role) { t.Changes[0].Selectors = []string{"a", "b["} }, BadSelector,
+			"/t.yml/changes/0/jsonPathSelectors/1"},
+		{"an open template", func(t *ChangeType, _ *Role) { t.Changes[0].Selectors[0] = "{{ ctx_file_path" }, BadTemplate,
+			"/t.yml/changes/0/jsonPathSelectors/0"},
+		{"a statement in a template", func(t *ChangeType, _ *Role) {
+			t.Changes[0].Selectors[0] = "{{ ctx_file_path }}{% if x %}"
+		}, BadTemplate, "/t.yml/changes/0/jsonPathSelectors/0"},
+		{"another variable", func(t *ChangeType, _ *Role) { t.Changes[0].Selectors[0] = "{{ path }}" }, BadVariable,
+			"/t.yml/changes/0/jsonPathSelectors/0"},
+		{"the selector of a context", func(t *ChangeType, _ *Role) { t.Changes[0].Context = &ContextRule{Selector: "["} },
+			BadSelector, "/t.yml/changes/0/context/selector"},
+		{"when", func(t *ChangeType, _ *Role) { t.Changes[0].Context = &ContextRule{Selector: "a", When: "moved"} }, BadWord,
+			"/t.yml/changes/0/context"},
+		{"an owner's selector", func(t *ChangeType, _ *Role) { t.Implicit = []string{"owner["} }, BadSelector,
+			"/t.yml/implicitOwnership/0/jsonPathSelector"},
 		{"a priority", func(t *ChangeType, _ *Role) { t.Priority = "soon" }, BadWord, "/t.yml/priority"},
 		{"a kind of context", func(t *ChangeType, _ *Role) { t.ContextType = "folder" }, BadWord, "/t.yml/contextType"},
 		{"an unknown parent", func(t *ChangeType, _ *Role) { t.Inherit = []string{"u"} }, BadReference, "/t.yml/inherit"},
@@ -43,13 +51,20 @@ func TestFaults(t *testing.T) {
 		{"an unknown type", func(t *ChangeType, _ *Role) {
 			t.Changes[0] = ChangeRule{Types: []string{"u"}, Context: &ContextRule{Selector: "a"}}
 		}, BadReference, "/t.yml/changes/0/changeTypes/0"},
-		{"a type over a type without a context", func(t *ChangeType, _ *Role) { t.Changes[0] = ChangeRule{Types: []string{"t"}} }, BadReference, "/t.yml/changes/0"},
+		{"a type over a type without a context", func(t *ChangeType, _ *Role) {
+			t.Changes[0] = ChangeRule{Types: []string{"t"}}
+		}, BadReference, "/t.yml/changes/0"},
 		{"a role without people", func(_ *ChangeType, r *Role) { r.People = nil }, NoPeople, "/r.yml/self_service"},
 		{"a role of bots without names", func(_ *ChangeType, r *Role) { r.People, r.HasBots = nil, true }, "", ""},
-		{"a role without people that ended", func(_ *ChangeType, r *Role) { r.People, r.Expires = nil, "2026-11-28" }, "", ""},
+		{"a role without people that ended", func(_ *ChangeType, r *Role) { r.People, r.Expires = nil, "2026-11-28" }, "",
+			""},
 		{"a date", func(_ *ChangeType, r *Role) { r.Expires = "tomorrow" }, BadDate, "/r.yml/expirationDate"},
-		{"a bound type", func(_ *ChangeType, r *Role) { r.Binds[0].Type = "u" }, BadReference, "/r.yml/self_service/0/change_type"},
-		{"a bound file", func(_ *ChangeType, r *Role) { r.Binds[0].Datafiles = []content.Ref{{Path: "/f.yml", Schema: "/u.yml"}} }, WrongSchema, "/r.yml/self_service/0/datafiles/0"},
+		{"a bound type", func(_ *ChangeType, r *Role) {
+			r.Binds[0].Type = "u"
+		}, BadReference, "/r.yml/self_service/0/change_type"},
+		{"a bound file", func(_ *ChangeType, r *Role) {
+			r.Binds[0].Datafiles = []content.Ref{{Path: "/f.yml", Schema: "/u.yml"}}
+		}, WrongSchema, "/r.yml/self_service/0/datafiles/0"},
 	} {
 		_, faults := Compile(one(c.edit))
 		if c.kind == "" {
@@ -141,7 +156,8 @@ func TestTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	matches, err := path.Places(map[string]any{"roles": []any{map[string]any{"$ref": "/q.yml"}, map[string]any{"$ref": "/r.yml"}}})
+	matches, err := path.Places(map[string]any{"roles": []any{map[string]any{"$ref": "/q.yml"},
+		map[string]any{"$ref": "/r.yml"}}})
 	if err != nil || len(matches) != 1 || matches[0].String() != "roles.[1]" {
 		t.Errorf("got %v, %v", matches, err)
 	}
@@ -158,13 +174,15 @@ func TestImplicitOwners(t *testing.T) {
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
-	of := map[string]any{"owners": []any{map[string]any{"$ref": "/ann.yml"}, map[string]any{"$ref": "/new.yml"}, map[string]any{"$ref": "/none.yml"}}}
+	of := map[string]any{"owners": []any{map[string]any{"$ref": "/ann.yml"}, map[string]any{"$ref": "/new.yml"},
+		map[string]any{"$ref": "/none.yml"}}}
 	c := &content.Change{Ref: content.Ref{Kind: content.Datafile, Path: "/f.yml", Schema: "/s.yml"}, New: of}
 	contexts, err := r.Contexts(c, web(nil), func(path string) bool { return path == "/new.yml" })
 	if err != nil || len(contexts) != 1 {
 		t.Fatal(contexts, err)
 	}
-	if got := contexts[0]; len(got.People) != 1 || got.People[0].Name != "ann" || len(got.Unknown) != 1 || got.Unknown[0] != "/new.yml" {
+	if got := contexts[0]; len(got.People) != 1 || got.People[0].Name != "ann" || len(got.Unknown) != 1 ||
+		got.Unknown[0] != "/new.yml" {
 		t.Errorf("people %v, unknown %v", got.People, got.Unknown)
 	}
 }
