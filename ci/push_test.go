@@ -109,8 +109,9 @@ func (l lossy) RoundTrip(req *http.Request) (*http.Response, error) {
 func TestForgePushAnswers(t *testing.T) {
 	const ref = "refs/heads/" + promotionBranch
 	for answer, want := range map[string]string{
-		packet("unpack ok\n") + packet("ng "+ref+" pre-receive hook declined "+secret+"\n") + "0000": "pre-receive hook declined",
-		packet("unpack index-pack abnormal exit\n") + "0000":                                         "index-pack",
+		packet("unpack ok\n") + packet("ng "+ref+" pre-receive hook declined "+secret+"\n") + "0000": "pre-receive hook " +
+			"declined",
+		packet("unpack index-pack abnormal exit\n") + "0000": "index-pack",
 		"": "not that of git", "0000": "not that of git", "00": "not that of git", "fffe": "not that of git",
 		"zzzz": "not that of git",
 		"0001": "not that of git", "<html>" + secret: "not that of git",

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// Somebody follows docs/natives.md in an empty folder outside of this repository: the programs that are built there plan,
-// prove, dry-run and reconcile with a native that prcheck does not know.
+// Somebody follows docs/natives.md in an empty folder outside of this repository: the programs that are built there
+// plan, prove, dry-run and reconcile with a native that prcheck does not know.
 func TestRepositoryOfYourOwn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds programs")

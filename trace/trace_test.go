@@ -250,7 +250,8 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-// A trace whose bundles have no name is no trace of one bundle. The words of the sides stand in documents, so they stay.
+// A trace whose bundles have no name is no trace of one bundle. The words of the sides stand in documents, so they
+// stay.
 func TestTracesOfNoNameAreLoaded(t *testing.T) {
 	s, _ := store(t)
 	if err := s.Save(t.Context(), trace.NewRecorder("", "").Trace(subject, noon)); err != nil {

@@ -176,7 +176,8 @@ func TestTakeOverSaas(t *testing.T) {
 	if code, text := s.deploy(t, "shop/stage", "--no-dry-run"); code != 0 {
 		t.Fatalf("the run: %d\n%s", code, text)
 	}
-	const service, deployment = "/api/v1/namespaces/shop-stage/services/web", "/apis/apps/v1/namespaces/shop-stage/deployments/web"
+	const service = "/api/v1/namespaces/shop-stage/services/web"
+	const deployment = "/apis/apps/v1/namespaces/shop-stage/deployments/web"
 	for _, path := range []string{service, deployment} {
 		o := s.cluster.Object(path)
 		s.cluster.Remove(path)
@@ -198,7 +199,8 @@ func TestTakeOverSaas(t *testing.T) {
 		t.Errorf("without take_over_from: %d, %v\n%s", code, s.cluster.Writes(), text)
 	}
 	s.write(t, "prcheck.yaml", "version: 1\nsecrets: {files: {folder: "+filepath.Join(s.dir, "secrets")+
-		"}}\nintegrations:\n  saas-deploy:\n    take_over_from: openshift-saas-deploy\n    settings: {records: 's3://memory', hosts: [127.0.0.1], wait: 20s}\n")
+		"}}\nintegrations:\n  saas-deploy:\n    take_over_from: openshift-saas-deploy\n    settings: {records: "+
+		"'s3://memory', hosts: [127.0.0.1], wait: 20s}\n")
 	if code, text := s.do(t, "take-over",
 		"shop/stage"); code != 0 || !strings.Contains(text, "main/shop-stage/Service/web") || len(s.cluster.Writes()) > 0 {
 		t.Errorf("a dry run: %d, %v\n%s", code, s.cluster.Writes(), text)

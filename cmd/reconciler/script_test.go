@@ -23,7 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output in the scripts")
 
-// Each script runs in a folder with the base bundle of the shop. The folders office, cloud and specs hold these examples.
+// Each script runs in a folder with the base bundle of the shop. The folders office, cloud and specs hold these
+// examples.
 func TestScripts(t *testing.T) {
 	examples := func(e *testscript.Env) error {
 		raw, err := os.ReadFile("../../testdata/shop/base.json")

@@ -22,8 +22,8 @@ var engines = []string{"qontract/gql", "qontract/server", "qontract/bundler", "q
 var ours = []string{"qontract/gql/testdata/small.json", "qontract/gql/testdata/library.json",
 	"qontract/gql/testdata/judged.json", "qontract/validator/testdata/tree.txtar"}
 
-// Every file of an engine with expectations was recorded from another program, and nobody has written into it since: the table
-// has its digest. No engine has a test that rewrites one.
+// Every file of an engine with expectations was recorded from another program, and nobody has written into it since:
+// the table has its digest. No engine has a test that rewrites one.
 func TestRecorded(t *testing.T) {
 	var table []struct{ File, Program, SHA256 string }
 	raw, err := os.ReadFile("recorded.json")
@@ -41,7 +41,8 @@ func TestRecorded(t *testing.T) {
 			t.Error(err)
 		}
 		if got := fmt.Sprintf("%x", sha256.Sum256(raw)); got != of.SHA256 || of.Program == "" {
-			t.Errorf("%s: it is not the file that was recorded from %q: its digest is %s. Ask the program again, and then change recorded.json", of.File, of.Program, got)
+			t.Errorf("%s: it is not the file that was recorded from %q: its digest is %s. Ask the program again, and then "+
+				"change recorded.json", of.File, of.Program, got)
 		}
 	}
 	for _, engine := range engines {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// The page of each house lists its packages, each on its floor, and no other package. The packages beside the houses stand
-// in docs/ARCHITECTURE.md.
+// The page of each house lists its packages, each on its floor, and no other package. The packages beside the houses
+// stand in docs/ARCHITECTURE.md.
 func TestArchitecture(t *testing.T) {
 	tree := os.DirFS("../..")
 	wanted := map[string]map[string]string{"docs/ARCHITECTURE.md": {}}

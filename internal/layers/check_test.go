@@ -18,6 +18,7 @@ type source struct {
 	name string // its path below the module's root
 	set  *token.FileSet
 	file *ast.File
+	text []byte
 }
 
 // check reads all Go files of a module and returns a line for each broken rule, in the order
@@ -69,7 +70,7 @@ func parseFiles(tree fs.FS, areTests bool) ([]source, error) {
 		if err != nil {
 			return fmt.Errorf("parsing: %w", err)
 		}
-		sources = append(sources, source{path.Dir(name), name, set, file})
+		sources = append(sources, source{path.Dir(name), name, set, file, raw})
 		return nil
 	})
 	return sources, err

@@ -79,8 +79,8 @@ var (
 		"k8s.io/client-go/*", "github.com/hashicorp/vault/*"}
 )
 
-// The planner and the runner are linked without what acts, writers among it, and the planner without what reaches live systems. The
-// reconciler has it all, so that no name here is one of nothing.
+// The planner and the runner are linked without what acts, writers among it, and the planner without what reaches live
+// systems. The reconciler has it all, so that no name here is one of nothing.
 func TestLinked(t *testing.T) {
 	acting := slices.Clone(acting)
 	for _, name := range writers {

@@ -248,8 +248,8 @@ const way = "internal/outward"
 
 var leavers = []string{"natives/kube", "natives/kube/writer", "natives/systems", "natives/systems/*", "natives/writers"}
 
-// writers lists the packages that open what changes live systems, and openings the names that they alone may use: they let a
-// connection send every request. Package natives/kube itself opens readers and trials.
+// writers lists the packages that open what changes live systems, and openings the names that they alone may use: they
+// let a connection send every request. Package natives/kube itself opens readers and trials.
 var writers = []string{"natives/kube/writer", "natives/writers"}
 
 var openings = []string{module + "/" + way + ".Anything", module + "/natives/kube.Dial"}
@@ -258,28 +258,31 @@ var openings = []string{module + "/" + way + ".Anything", module + "/natives/kub
 // that ends with /* means every package below that folder. What a native integration sends goes through
 // internal/outward, which looks at each request.
 var openers = map[string]string{
-	"runner/submit/jobs":   "the cluster in which the parts of a plan run, by the kubeconfig or the pod of the runner; client-go reads both, and makes the connection",
-	"natives/systems":      "the client of Vault, which sends through what internal/outward gives it",
-	"internal/outward":     "all that natives send: each request to the server, with the methods and the credential that it is given for",
+	"runner/submit/jobs": "the cluster in which the parts of a plan run, by the kubeconfig or the pod of the runner; " +
+		"client-go reads both, and makes the connection",
+	"natives/systems": "the client of Vault, which sends through what internal/outward gives it",
+	"internal/outward": "all that natives send: each request to the server, with the methods and the credential " +
+		"that it is given for",
 	"natives/systems/helm": "the program helm, without a cluster",
-	"integration":          "the clients that an environment and actors hand to natives of others, who say where to; before a merge GET and HEAD alone",
-	"internal/objects":     "buckets of flags and settings, with the keys of the job",
-	"internal/git":         "the program git, on the checkout; it fetches base from the remote of the checkout alone",
-	"internal/reads":       "a program that is recorded, which the runner starts",
-	"internal/rlimit":      "this program again, with limits",
-	"wrapper":              "the commands of tasks",
-	"runner/guard":         "this program again, as the worker",
-	"runner/launch":        "the loopback server of a task asks itself",
-	"natives/rounds":       "status and metrics of reconcile, at the address of a flag",
-	"natives/webhook":      "the webhook, at the address of a flag",
-	"qontract/server":      "the server of data, on the loopback or at the address of a flag",
-	"ci":                   "GitLab, at the address of the job; for writes of saas-promotions at that of the settings",
-	"qontract/live":        "a live server of data, at the address of a flag",
-	"programs/*":           "addresses of flags; the program reconciler in place of this one, for old spellings",
-	"doubles/kubetest":     "tests",
-	"doubles/gitlabtest":   "tests",
-	"internal/shared":      "tests, which start judges",
-	"internal/script":      "tests",
+	"integration": "the clients that an environment and actors hand to natives of others, who say where to; " +
+		"before a merge GET and HEAD alone",
+	"internal/objects":   "buckets of flags and settings, with the keys of the job",
+	"internal/git":       "the program git, on the checkout; it fetches base from the remote of the checkout alone",
+	"internal/reads":     "a program that is recorded, which the runner starts",
+	"internal/rlimit":    "this program again, with limits",
+	"wrapper":            "the commands of tasks",
+	"runner/guard":       "this program again, as the worker",
+	"runner/launch":      "the loopback server of a task asks itself",
+	"natives/rounds":     "status and metrics of reconcile, at the address of a flag",
+	"natives/webhook":    "the webhook, at the address of a flag",
+	"qontract/server":    "the server of data, on the loopback or at the address of a flag",
+	"ci":                 "GitLab, at the address of the job; for writes of saas-promotions at that of the settings",
+	"qontract/live":      "a live server of data, at the address of a flag",
+	"programs/*":         "addresses of flags; the program reconciler in place of this one, for old spellings",
+	"doubles/kubetest":   "tests",
+	"doubles/gitlabtest": "tests",
+	"internal/shared":    "tests, which start judges",
+	"internal/script":    "tests",
 }
 
 // The largest file and function, in lines.

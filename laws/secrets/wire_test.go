@@ -16,8 +16,8 @@ func linesWith(sent []string, parts ...string) (n int) {
 	return n
 }
 
-// The stand-ins of services are asked in merge requests that need them, and what was sent is written down, with the names
-// of credentials. A service that is away once is asked again.
+// The stand-ins of services are asked in merge requests that need them, and what was sent is written down, with the
+// names of credentials. A service that is away once is asked again.
 func TestStandIns(t *testing.T) {
 	plug()
 	heads := []string{"POST https://github.com:443/acme/shop.git/git-upload-pack",

@@ -84,8 +84,8 @@ func onlyDeletions(effects []string) []string {
 }
 
 // For every change: with the targets switched off, a dry run tells the same effects of the change as with targets that
-// have what base says. However a change takes the eyes of its dry run away, each deletion is told, or nobody looked at a
-// part where there may be one.
+// have what base says. However a change takes the eyes of its dry run away, each deletion is told, or nobody looked at
+// a part where there may be one.
 func TestDataTellWhatTargetsTell(t *testing.T) {
 	var told, deletions int
 	for seed := range uint64(600) {

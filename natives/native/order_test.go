@@ -17,7 +17,8 @@ import (
 )
 
 // The order of a list in a body or in a target may mean something to an integration. A change
-// of it is no proof that nothing is to do, and concerns one shard. The materials of the lamp have another order on head.
+// of it is no proof that nothing is to do, and concerns one shard. The materials of the lamp have another order on
+// head.
 func TestOrderInBody(t *testing.T) {
 	base, err := bundle.Open("../../testdata/shop/base.json", nil)
 	if err != nil {

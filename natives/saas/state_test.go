@@ -203,7 +203,8 @@ func TestCellState(t *testing.T) {
 			f := w.Clone().Data[earlyFile]
 			f["name"] = "new"
 			f["resourceTemplates"] = f["resourceTemplates"].([]any)[:1]
-			f["resourceTemplates"].([]any)[0].(object)["targets"] = f["resourceTemplates"].([]any)[0].(object)["targets"].([]any)[1:]
+			of := f["resourceTemplates"].([]any)[0].(object)
+			of["targets"] = of["targets"].([]any)[1:]
 			w.Data["/new.yml"] = f
 		}, "new/production"},
 	} {

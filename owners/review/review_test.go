@@ -189,8 +189,8 @@ func (s *server) inTime() []Comment {
 
 func (s *server) hasApproval() bool { return slices.Contains(s.r.Labels, "bot/approved: medium") }
 
-// In 1,000 rounds with pushes, words, edits, failures and pushes while it runs, no label lets a head through whose places are
-// not all approved, and after a last run none is missing. A second run writes nothing.
+// In 1,000 rounds with pushes, words, edits, failures and pushes while it runs, no label lets a head through whose
+// places are not all approved, and after a last run none is missing. A second run writes nothing.
 func TestRounds(t *testing.T) {
 	r := rand.New(rand.NewPCG(37, 1))
 	let := 0

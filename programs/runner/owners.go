@@ -11,7 +11,8 @@ import (
 	"github.com/app-sre/prcheck/report"
 )
 
-// whoMustApprove says who must approve a change. It is not ok if base has no change types, or the bundles are not at hand.
+// whoMustApprove says who must approve a change. It is not ok if base has no change types, or the bundles are not at
+// hand.
 func whoMustApprove(at fileInputs) (r *owners.Report, ok bool, err error) {
 	if at.base == nil || at.head == nil || !owners.HasRules(at.base) {
 		return nil, false, nil
@@ -36,8 +37,8 @@ func approvals(at fileInputs) *report.Approvals {
 	return out
 }
 
-// writeOwners writes who must approve a change below its report, for people, if base has change types. It decides nothing:
-// rules of base that cannot be used are told, and planner owners fails on them.
+// writeOwners writes who must approve a change below its report, for people, if base has change types. It decides
+// nothing: rules of base that cannot be used are told, and planner owners fails on them.
 func writeOwners(w io.Writer, form string, at fileInputs) error {
 	if form == "json" {
 		return nil

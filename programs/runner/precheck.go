@@ -157,7 +157,8 @@ func (f precheckFlags) write(ctx context.Context, env cli.Env, first string, at 
 	done := context.WithoutCancel(ctx) // also after ctrl-C
 	at.locateFindings(done)
 	if f.html != "" {
-		trouble = at.writeHTML(done, env, f.html, report.Page{Plan: at.plan, Report: at.report, Log: logLinks(env, f.html, nil, at.results), Approvals: approvals(at)})
+		trouble = at.writeHTML(done, env, f.html, report.Page{Plan: at.plan, Report: at.report,
+			Log: logLinks(env, f.html, nil, at.results), Approvals: approvals(at)})
 	}
 	trouble = errors.Join(trouble, f.ci.write(done, env, at))
 	if _, err := io.WriteString(env.Stdout, first); err != nil {

@@ -42,8 +42,8 @@ func (f *found) UnmarshalJSON(raw []byte) error {
 	return dec.Decode(&f.value)
 }
 
-// Selectors choose what jsonpath_ng chooses, at the same places. Three things differ: members come in the order of their
-// names, a position below zero is written as the position from the front, and one that is not there is nothing.
+// Selectors choose what jsonpath_ng chooses, at the same places. Three things differ: members come in the order of
+// their names, a position below zero is written as the position from the front, and one that is not there is nothing.
 func TestSelectors(t *testing.T) {
 	file := "testdata/selectors.json"
 	if other := os.Getenv("JSONPATH_SELECTORS"); other != "" {
