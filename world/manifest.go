@@ -11,6 +11,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/app-sre/prcheck/internal/packed"
 )
 
 // A manifest lists what a kept tree has on disk.
@@ -83,18 +85,18 @@ func readManifest(dir, key string) (*manifest, error) {
 		sha256.Sum256(raw[:end]) != [sha256.Size]byte(raw[end:]) {
 		return nil, fmt.Errorf("%w: its manifest is not the one that was written", errDamaged)
 	}
-	d := decoder{rest: string(raw[len(start):end])}
-	m := &manifest{key: key, entries: make([]entry, d.count())}
+	d := packed.Read(string(raw[len(start):end]))
+	m := &manifest{key: key, entries: make([]entry, d.Count())}
 	for i := range m.entries {
 		e := &m.entries[i]
-		e.Path, e.Mode, e.ID = d.text(), modeText(d.text()), d.text()
-		e.state = fileState{uint32(d.number()), int64(d.number()), int64(d.number()), d.number()}
+		e.Path, e.Mode, e.ID = d.Text(), modeText(d.Text()), d.Text()
+		e.state = fileState{uint32(d.Number()), int64(d.Number()), int64(d.Number()), d.Number()}
 	}
-	m.folders = make([]folderEntry, d.count())
+	m.folders = make([]folderEntry, d.Count())
 	for i := range m.folders {
-		m.folders[i] = folderEntry{d.text(), int(d.number())}
+		m.folders[i] = folderEntry{d.Text(), int(d.Number())}
 	}
-	if d.bad || d.rest != "" {
+	if d.IsDamaged() || d.Rest() != "" {
 		return nil, fmt.Errorf("%w: its manifest cannot be read", errDamaged)
 	}
 	return m, nil
@@ -108,41 +110,6 @@ func modeText(mode string) string {
 		}
 	}
 	return mode
-}
-
-// A decoder reads numbers and texts. It sets bad at the first that is damaged.
-type decoder struct {
-	rest string
-	bad  bool
-}
-
-func (d *decoder) number() uint64 {
-	var n uint64
-	for i := 0; i < len(d.rest) && i < binary.MaxVarintLen64; i++ {
-		n |= uint64(d.rest[i]&0x7f) << (7 * i)
-		if d.rest[i] < 0x80 {
-			d.rest = d.rest[i+1:]
-			return n
-		}
-	}
-	d.rest, d.bad = "", true
-	return 0
-}
-
-func (d *decoder) count() int {
-	n := d.number()
-	if n > uint64(len(d.rest)) {
-		d.rest, d.bad = "", true
-		return 0
-	}
-	return int(n)
-}
-
-func (d *decoder) text() string {
-	n := d.count()
-	s := d.rest[:n]
-	d.rest = d.rest[n:]
-	return s
 }
 
 // check compares a kept tree with its manifest: each file is as it was written, and there are no others.

@@ -98,7 +98,8 @@ var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/c
 	"internal/sanitize", "internal/heap", "internal/hugepages", "internal/jsonpointer", "internal/layers",
 	"internal/lazyregexp",
 	"internal/listing", "internal/mapped", "internal/markdown", "internal/mask", "internal/names", "internal/objects",
-	"internal/origin", "internal/outward", "internal/phrase", "internal/reads", "internal/refusal", "internal/retry",
+	"internal/origin", "internal/outward", "internal/packed", "internal/phrase", "internal/reads", "internal/refusal",
+	"internal/retry",
 	"internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords",
 	"internal/suggest"}
 

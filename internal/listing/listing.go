@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/packed"
 )
 
 // A Memory keeps listings between runs. It returns the bytes that it was given, or none.
@@ -154,56 +156,17 @@ func encode(all map[string]folder) []byte {
 // decode reads folders, and returns none when the bytes are not those that encode wrote.
 func decode(raw []byte) map[string]folder {
 	all := map[string]folder{}
-	r := decoder{rest: string(raw)}
-	for len(r.rest) > 0 && !r.bad {
-		name := r.text()
-		f := folder{is: identity{r.number(), r.number(), r.number(), r.number()}}
-		for range r.count() {
-			f.entries = append(f.entries, Entry{r.text(), fs.FileMode(r.number())})
+	r := packed.Read(string(raw))
+	for r.Rest() != "" {
+		name := r.Text()
+		f := folder{is: identity{r.Number(), r.Number(), r.Number(), r.Number()}}
+		for range r.Count() {
+			f.entries = append(f.entries, Entry{r.Text(), fs.FileMode(r.Number())})
 		}
 		all[name] = f
 	}
-	if r.bad {
+	if r.IsDamaged() {
 		return nil
 	}
 	return all
-}
-
-// A decoder reads numbers and texts. It sets bad at the first that is damaged, and returns
-// zeros from then on.
-type decoder struct {
-	rest string
-	bad  bool
-}
-
-// number reads a number.
-func (d *decoder) number() uint64 {
-	var n uint64
-	for i := 0; i < len(d.rest) && i < binary.MaxVarintLen64; i++ {
-		n |= uint64(d.rest[i]&0x7f) << (7 * i)
-		if d.rest[i] < 0x80 {
-			d.rest = d.rest[i+1:]
-			return n
-		}
-	}
-	d.rest, d.bad = "", true
-	return 0
-}
-
-// count reads the number of entries that follow. Each takes more than one byte.
-func (d *decoder) count() int {
-	n := d.number()
-	if n > uint64(len(d.rest)) {
-		d.rest, d.bad = "", true
-		return 0
-	}
-	return int(n)
-}
-
-// text reads a text.
-func (d *decoder) text() string {
-	n := d.count()
-	s := d.rest[:n]
-	d.rest = d.rest[n:]
-	return s
 }

@@ -55,23 +55,11 @@ func (d doer) Write(ctx context.Context, s reconcile.Step, fresh *reconcile.Thin
 		}
 		l = p.Live
 	}
-	switch s.Action {
-	case reconcile.Remove:
-		return d.objects.Remove(ctx, l)
-	case reconcile.AdoptIt, reconcile.MarkIt:
-		return d.objects.Mark(ctx, l, mark)
+	want := manifests.Wanted{Namespace: d.namespace}
+	if b, ok := s.Wanted().(body); ok && b.Object != nil {
+		want.Kind, want.Object = kindOf(b.Object), b.Object
 	}
-	b, ok := s.Item.Body.(body)
-	switch {
-	case !ok || b.Object == nil:
-		return fmt.Errorf("there is no manifest: %T", s.Item.Body)
-	case s.Action == reconcile.Create:
-		return d.objects.Create(ctx, kindOf(b.Object), d.namespace, b.Object, mark)
-	case s.Action == reconcile.Replace:
-		return d.objects.Replace(ctx, b.Object, l, mark)
-	default:
-		return d.objects.Update(ctx, b.Object, l, mark)
-	}
+	return d.objects.Do(ctx, s.Action, want, l, mark)
 }
 
 // try asks the cluster whether it would make an object as its entry says.

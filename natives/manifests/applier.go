@@ -33,7 +33,33 @@ type Applier struct {
 	Always  bool          // an update is sent also if nothing differs
 }
 
-// Times that a Doer takes if it says none.
+// A Wanted object is an object as the data say, with its kind and the namespace in which it is.
+type Wanted struct {
+	Kind      Kind
+	Namespace string
+	Object    Object // nil if the data do not name it
+}
+
+// Do does to an object what a step says. The reading is nil if the object is not there.
+func (d Applier) Do(ctx context.Context, action reconcile.Action, want Wanted, fresh *Live, mark reconcile.Mark) error {
+	switch action {
+	case reconcile.Remove:
+		return d.Remove(ctx, fresh)
+	case reconcile.AdoptIt, reconcile.MarkIt:
+		return d.Mark(ctx, fresh, mark)
+	}
+	switch {
+	case want.Object == nil:
+		return errors.New("there is no manifest")
+	case action == reconcile.Create:
+		return d.Create(ctx, want.Kind, want.Namespace, want.Object, mark)
+	case action == reconcile.Replace:
+		return d.Replace(ctx, want.Object, fresh, mark)
+	}
+	return d.Update(ctx, want.Object, fresh, mark)
+}
+
+// Times that an Applier takes if it says none.
 const (
 	goneLimit = 2 * time.Minute
 	gonePause = 500 * time.Millisecond

@@ -55,6 +55,14 @@ type Step struct {
 	wish  Wish   // with which the owner was judged
 }
 
+// Wanted returns the body of the item, nil if no entry names the thing.
+func (s Step) Wanted() any {
+	if s.Item == nil {
+		return nil
+	}
+	return s.Item.Body
+}
+
 // A Change is a difference between an item and its thing, for people.
 type Change struct {
 	Path string `json:"path"`

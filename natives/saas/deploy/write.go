@@ -85,31 +85,18 @@ func (d doer) Write(ctx context.Context, s reconcile.Step, fresh *reconcile.Thin
 		}
 		l = is.Live
 	}
-	switch s.Action {
-	case reconcile.Remove:
-		return d.objects.Remove(ctx, l)
-	case reconcile.AdoptIt, reconcile.MarkIt:
-		return d.objects.Mark(ctx, l, mark)
+	want, objects := manifests.Wanted{Namespace: d.namespace}, d.objects
+	b, _ := s.Wanted().(body)
+	isMark := s.Action == reconcile.AdoptIt || s.Action == reconcile.MarkIt
+	if b.Object != nil && s.Action != reconcile.Remove && !isMark {
+		k, _, err := d.object(s.Key)
+		if err != nil {
+			return err
+		}
+		want.Kind, want.Object = k, b.Object
+		objects.Options = b.options(objects.Options, true)
 	}
-	b, ok := s.Item.Body.(body)
-	if !ok || b.Object == nil {
-		return fmt.Errorf("there is no manifest: %T", s.Item.Body)
-	}
-	k, _, err := d.object(s.Key)
-	if err != nil {
-		return err
-	}
-	objects := d.objects
-	objects.Options = b.options(objects.Options, true)
-	switch s.Action {
-	case reconcile.Create:
-		err = objects.Create(ctx, k, d.namespace, b.Object, mark)
-	case reconcile.Replace:
-		err = objects.Replace(ctx, b.Object, l, mark)
-	default:
-		err = objects.Update(ctx, b.Object, l, mark)
-	}
-	return b.clean(err)
+	return b.clean(objects.Do(ctx, s.Action, want, l, mark))
 }
 
 // clean returns an error without what a server may have repeated of an object with secrets.
