@@ -34,8 +34,8 @@ func (f kubeField) ground(c *Classifier, n *node) *Ground {
 	return g
 }
 
-// ofKinds is what the API server does with fields of kinds that it has itself, by group and plural, whatever the
-// version. It is taken from the validation of the server, which no specification tells.
+// ofKinds is what the API server does with fields of kinds that it has itself, by group and plural, whatever the version.
+// It is taken from the validation of the server, which no specification tells. The tests with a real API server try most of them.
 var ofKinds = map[string]map[string]kubeField{
 	"apps/deployments": {"spec.selector": fixedField},
 	"apps/replicasets": {"spec.selector": fixedField},
@@ -61,10 +61,8 @@ var ofKinds = map[string]map[string]kubeField{
 	"resourcequotas":    {"spec.scopes": fixedField},
 	"nodes":             {"spec.podCIDR": onceField, "spec.podCIDRs": onceField, "spec.providerID": onceField},
 
-	"storage.k8s.io/storageclasses": {"provisioner": fixedField, "parameters": fixedField,
-		"reclaimPolicy": fixedField, "volumeBindingMode": fixedField},
-	"storage.k8s.io/csidrivers": {"spec.attachRequired": fixedField, "spec.fsGroupPolicy": fixedField,
-		"spec.volumeLifecycleModes": fixedField},
+	"storage.k8s.io/storageclasses":          {"provisioner": fixedField, "parameters": fixedField, "reclaimPolicy": fixedField, "volumeBindingMode": fixedField},
+	"storage.k8s.io/csidrivers":              {"spec.attachRequired": fixedField, "spec.volumeLifecycleModes": fixedField},
 	"storage.k8s.io/volumeattributesclasses": {"driverName": fixedField, "parameters": fixedField},
 	"storage.k8s.io/volumeattachments":       {"spec": fixedField},
 	"storage.k8s.io/csistoragecapacities":    {"nodeTopology": fixedField, "storageClassName": fixedField},
