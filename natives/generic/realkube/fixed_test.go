@@ -43,6 +43,12 @@ var attempts = []attempt{
 		map[string]string{"spec.hostPath": `{"spec": {"hostPath": {"path": "/b"}}}`, "spec.volumeMode": `{"spec": {"volumeMode": "Block"}}`, "spec.capacity": `{"spec": {"capacity": {"storage": "2Gi"}}}`, "spec.persistentVolumeReclaimPolicy": `{"spec": {"persistentVolumeReclaimPolicy": "Delete"}}`, "spec.mountOptions": `{"spec": {"mountOptions": ["ro"]}}`}},
 	{"/api/v1/namespaces/fixed/secrets", "v1/secrets", `{"type": "Opaque", "data": {"a": "YQ=="}}`,
 		map[string]string{"type": `{"type": "example.com/x"}`, "data": `{"data": {"a": "Yg=="}}`}},
+	{"/api/v1/namespaces/fixed/secrets", "v1/secrets", `{"immutable": true, "data": {"a": "YQ=="}}`,
+		map[string]string{"data": `{"data": {"a": "Yg=="}}`, "immutable": `{"immutable": false}`, "metadata.labels": `{"metadata": {"labels": {"a": "b"}}}`}},
+	{"/api/v1/namespaces/fixed/configmaps", "v1/configmaps", `{"immutable": true, "data": {"a": "b"}}`,
+		map[string]string{"data": `{"data": {"a": "c"}}`, "binaryData": `{"binaryData": {"b": "Yg=="}}`, "immutable": `{"immutable": false}`}},
+	{"/api/v1/namespaces/fixed/configmaps", "v1/configmaps", `{"data": {"a": "b"}}`,
+		map[string]string{"data": `{"data": {"a": "c"}}`, "immutable": `{"immutable": true}`}},
 	{"/api/v1/namespaces/fixed/resourcequotas", "v1/resourcequotas", `{"spec": {"hard": {"pods": "9"}}}`,
 		map[string]string{"spec.scopes": `{"spec": {"scopes": ["BestEffort"]}}`, "spec.hard": `{"spec": {"hard": {"pods": "8"}}}`}},
 	{"/apis/storage.k8s.io/v1/storageclasses", "storage.k8s.io/v1/storageclasses", `{"provisioner": "example.com/p", "parameters": {"a": "b"}}`,
@@ -111,7 +117,8 @@ func TestFixedFields(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s %s: %v", a.typ, path, err)
 			}
-			if isRefused := code == http.StatusUnprocessableEntity || code == http.StatusForbidden; isRefused != (p.CreateOnly != nil) {
+			isFixed := p.CreateOnly != nil || p.FixedIf != "" && strings.Contains(a.body, `"immutable": true`)
+			if isRefused := code == http.StatusUnprocessableEntity || code == http.StatusForbidden; isRefused != isFixed {
 				t.Errorf("%s %s: the server answers %d, and the class is %s: %.300s", a.typ, path, code, p.Class(), said)
 			}
 		}

@@ -75,7 +75,7 @@ func lastPart(pattern string) string {
 func ofProperty(p *classes.Property) Rule {
 	r := Rule{
 		ReadOnly: p.ReadOnly != nil, WriteOnly: p.WriteOnly != nil, Secret: p.Secret != nil, Masked: p.Masked,
-		Volatile: p.Volatile != nil, Atomic: p.Atomic != nil,
+		Volatile: p.Volatile != nil, Atomic: p.Atomic != nil, FixedIf: p.FixedIf,
 	}
 	if p.CreateOnly != nil {
 		r.CreateOnly = Declared

@@ -15,6 +15,7 @@ const (
 type Rule struct {
 	ReadOnly   bool   // the service fills it in, a request must not have it
 	CreateOnly string // "", Declared or Inferred: it cannot be changed once the resource is there
+	FixedIf    string // JSON pointer of the truth value that makes it create-only while the resource has it, "" if none does
 	WriteOnly  bool   // GET does not answer it
 	Secret     bool   // no output shows it
 	Masked     bool   // its name looks like that of a secret: no output shows a text
@@ -95,6 +96,9 @@ func (r Rule) inherit(outer Rule) Rule {
 	if outer.CreateOnly != "" && r.CreateOnly == "" {
 		r.CreateOnly, r.Ground, r.Place = outer.CreateOnly, outer.Ground, outer.Place
 		r.FreeToSet, r.FreeToUnset, r.Depth = outer.FreeToSet, outer.FreeToUnset, outer.Depth
+	}
+	if r.FixedIf == "" {
+		r.FixedIf = outer.FixedIf
 	}
 	if outer.WriteOnly && !r.WriteOnly {
 		r.WriteOnly, r.Changed, r.Version = true, outer.Changed, outer.Version

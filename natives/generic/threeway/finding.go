@@ -53,6 +53,10 @@ func (f Finding) isOfData() bool {
 
 // isCreateOnly reports whether a value must stay as it is.
 func (m *maker) isCreateOnly(at place, rule rules.Rule) bool {
+	if rule.FixedIf != "" && !rule.ReadOnly {
+		is, _ := body.Get(m.in.Live, rule.FixedIf)
+		return is == true
+	}
 	return rule.CreateOnly != "" && !rule.ReadOnly &&
 		!(rule.CreateOnly == rules.Inferred && rules.Covers(m.in.AllowUpdate, at.pattern, at.path))
 }

@@ -52,6 +52,7 @@ type inherited struct {
 	readOnly, createOnly, writeOnly, secret, volatile *Ground
 	mutable                                           *Ground // an override says so
 	mutability                                        openapi.Place
+	fixedIf                                           string
 }
 
 // Family returns the family of the type.
@@ -126,8 +127,8 @@ func (c *Classifier) decide(n *node) (*Property, inherited, error) {
 		}
 	}
 	c.override(n, p, &in)
-	p.ReadOnly, p.Mutable, p.WriteOnly, p.Secret, p.Volatile = in.readOnly, in.mutable, in.writeOnly, in.secret,
-		in.volatile
+	p.ReadOnly, p.Mutable, p.WriteOnly, p.Secret, p.Volatile = in.readOnly, in.mutable, in.writeOnly, in.secret, in.volatile
+	p.FixedIf = in.fixedIf
 	if p.CreateOnly = in.createOnly; p.ReadOnly != nil {
 		p.CreateOnly = nil
 	}

@@ -46,6 +46,9 @@ func (c *Classifier) createOnly(n *node, p *Property, in *inherited) error {
 func (c *Classifier) createOnlyOfFamily(n *node, in *inherited) bool {
 	if f, isKnown := c.fixed[n.path]; isKnown {
 		in.createOnly, in.mutable = nil, nil
+		if in.fixedIf = f.fixedIf; f.fixedIf != "" {
+			return true
+		}
 		if !f.isMutable {
 			in.createOnly = f.ground(c, n)
 		} else {

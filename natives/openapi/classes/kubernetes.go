@@ -11,6 +11,7 @@ type kubeField struct {
 	isMutable bool   // within a field that is not
 	canSet    bool   // it can be set once
 	unless    string // when it can be changed nevertheless
+	fixedIf   string // JSON pointer of the truth value that makes it so; "" is always
 }
 
 var (
@@ -18,6 +19,9 @@ var (
 	onceField   = kubeField{canSet: true}
 	movingField = kubeField{isMutable: true}
 )
+
+// lockedField is a field that cannot be changed once the object says that it is immutable.
+var lockedField = kubeField{fixedIf: "/immutable"}
 
 func unless(when string) kubeField { return kubeField{unless: when} }
 
@@ -47,19 +51,16 @@ var ofKinds = map[string]map[string]kubeField{
 	"batch/jobs": {"spec.selector": fixedField, "spec.completionMode": fixedField, "spec.podFailurePolicy": fixedField,
 		"spec.successPolicy":        fixedField,
 		"spec.backoffLimitPerIndex": fixedField, "spec.managedBy": fixedField,
-		"spec.completions": unless("the job is Indexed and parallelism becomes the same"),
-		"spec.template":    unless("it is about the scheduling of a suspended job that never ran")},
-	"pods": {"spec": fixedField, "spec.containers[].image": movingField, "spec.initContainers[].image": movingField,
-		"spec.activeDeadlineSeconds":         movingField,
-		"spec.tolerations":                   movingField,
-		"spec.terminationGracePeriodSeconds": unless("it is negative and becomes 1"), "spec.schedulingGates": movingField},
-	"persistentvolumeclaims": {"spec": fixedField, "spec.resources": movingField,
-		"spec.volumeAttributesClassName": movingField, "spec.volumeName": onceField},
-	"persistentvolumes": persistentVolume(),
-	"services":          {"spec.clusterIP": onceField, "spec.clusterIPs": onceField},
-	"secrets":           {"type": fixedField},
-	"resourcequotas":    {"spec.scopes": fixedField},
-	"nodes":             {"spec.podCIDR": onceField, "spec.podCIDRs": onceField, "spec.providerID": onceField},
+		"spec.completions": unless("the job is Indexed and parallelism becomes the same"), "spec.template": unless("it is about the scheduling of a suspended job that never ran")},
+	"pods": {"spec": fixedField, "spec.containers[].image": movingField, "spec.initContainers[].image": movingField, "spec.activeDeadlineSeconds": movingField,
+		"spec.tolerations": movingField, "spec.terminationGracePeriodSeconds": unless("it is negative and becomes 1"), "spec.schedulingGates": movingField},
+	"persistentvolumeclaims": {"spec": fixedField, "spec.resources": movingField, "spec.volumeAttributesClassName": movingField, "spec.volumeName": onceField},
+	"persistentvolumes":      persistentVolume(),
+	"services":               {"spec.clusterIP": onceField, "spec.clusterIPs": onceField},
+	"secrets":                {"type": fixedField, "data": lockedField, "stringData": lockedField, "immutable": lockedField},
+	"configmaps":             {"data": lockedField, "binaryData": lockedField, "immutable": lockedField},
+	"resourcequotas":         {"spec.scopes": fixedField},
+	"nodes":                  {"spec.podCIDR": onceField, "spec.podCIDRs": onceField, "spec.providerID": onceField},
 
 	"storage.k8s.io/storageclasses":          {"provisioner": fixedField, "parameters": fixedField, "reclaimPolicy": fixedField, "volumeBindingMode": fixedField},
 	"storage.k8s.io/csidrivers":              {"spec.attachRequired": fixedField, "spec.volumeLifecycleModes": fixedField},

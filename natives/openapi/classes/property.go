@@ -73,9 +73,11 @@ type Property struct {
 	ReadOnly   *Ground `json:"readOnly,omitempty"`
 	CreateOnly *Ground `json:"createOnly,omitempty"`
 	Mutable    *Ground `json:"mutable,omitempty"` // of an override or the family
-	WriteOnly  *Ground `json:"writeOnly,omitempty"`
-	Secret     *Ground `json:"secret,omitempty"`
-	Volatile   *Ground `json:"volatile,omitempty"`
+	// FixedIf is the JSON pointer of the truth value of the resource that makes it create-only, "" if there is none.
+	FixedIf   string  `json:"fixedIf,omitempty"`
+	WriteOnly *Ground `json:"writeOnly,omitempty"`
+	Secret    *Ground `json:"secret,omitempty"`
+	Volatile  *Ground `json:"volatile,omitempty"`
 	// Masked says that the name looks like that of a secret: the value is masked wherever it
 	// would be shown. It is no class.
 	Masked bool `json:"masked,omitempty"`
