@@ -16,7 +16,7 @@ import (
 )
 
 // selftested checks all laws on an input and returns the results by law.
-func selftested(t *testing.T, in planner.Input, o selftest.Options) map[string]selftest.Result {
+func selftested(t *testing.T, in planner.Input, o selftest.Replacements) map[string]selftest.Result {
 	t.Helper()
 	all, err := selftest.Check(t.Context(), in, o)
 	if err != nil {
@@ -56,7 +56,7 @@ func TestSelftestLaws(t *testing.T) {
 	}
 	held := map[string]int{}
 	for seed := range seeds {
-		for law, r := range selftested(t, randomInput(t, seed), selftest.Options{}) {
+		for law, r := range selftested(t, randomInput(t, seed), selftest.Replacements{}) {
 			if r.Status == selftest.Broken {
 				t.Errorf("seed %d: %s: %+v", seed, law, *r.Counterexample)
 			}
@@ -86,7 +86,7 @@ func TestSelftestOfJSONFields(t *testing.T) {
 	}
 	head.at("/groups/dev.yml")["account"] = "other" // so that answers are compared
 	if r := selftested(t, input(t, base, head, asks("", "labels.graphql")),
-		selftest.Options{})["order"]; r.Status != selftest.Held {
+		selftest.Replacements{})["order"]; r.Status != selftest.Held {
 		t.Errorf("order: %+v, %+v", r, r.Counterexample)
 	}
 }
@@ -101,7 +101,7 @@ func TestSelftestMutants(t *testing.T) {
 				if m.settings != "" {
 					in.Settings = readSettings(t, m.settings)
 				}
-				r := selftested(t, in, selftest.Options{Make: m.make, Partition: m.partition})[m.law]
+				r := selftested(t, in, selftest.Replacements{Make: m.make, Partition: m.partition})[m.law]
 				if r.Status != selftest.Broken {
 					continue
 				}

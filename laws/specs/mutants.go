@@ -36,8 +36,10 @@ var mutants = []mutant{
 	{"no declared class", "natives/openapi/classes/createonly.go", "isDeclared && canCreate && !canUpdate:",
 		"false && isDeclared && canCreate && !canUpdate:", ""},
 	{"locations can change", "natives/openapi/resources/family.go", `CreateOnly: []string{"location"}, `, "", ""},
-	{"a mark where tags are read-only", "natives/generic/cloud/specs.go", "return err == nil && p.ReadOnly == nil", "return err == nil && (p.ReadOnly == nil || true)", ""},
-	{"an old value is a mismatch", "natives/generic/rest/verify.go", "isNew := w.live.Found && w.isNewer()", "isNew := true", ""},
+	{"a mark where tags are read-only", "natives/generic/cloud/specs.go", "return err == nil && p.ReadOnly == nil",
+		"return err == nil && (p.ReadOnly == nil || true)", ""},
+	{"an old value is a mismatch", "natives/generic/rest/verify.go", "isNew := w.live.Found && w.isNewer()",
+		"isNew := true", ""},
 }
 
 // catch lets the laws catch each mutant, and prints which they did.

@@ -32,16 +32,16 @@ func (e *entry) plan(applied any, wasApplied bool, is found, key []byte) (*three
 }
 
 // make makes a plan, and notes what it leaves to other managers.
-func (e *entry) make(in threeway.Input) fields.Plan {
+func (e *entry) make(in threeway.Input) fields.OwnedPlan {
 	p := e.planOf(in)
 	e.leftOut = p.LeftOut
 	return p
 }
 
 // planOf makes a plan, with the managers of fields where the service knows them.
-func (e *entry) planOf(in threeway.Input) fields.Plan {
+func (e *entry) planOf(in threeway.Input) fields.OwnedPlan {
 	if e.family.FieldManager == "" {
-		return fields.Plan{Plan: threeway.Make(in), Apply: in.Desired}
+		return fields.OwnedPlan{Plan: threeway.Make(in), Apply: in.Desired}
 	}
 	return fields.Make(in, e.family.FieldManager)
 }
@@ -138,8 +138,8 @@ func (e *entry) compareState(live any, d *reconcile.Difference) {
 }
 
 // isDrift reports whether the data are as they were applied where the violations are.
-func isDrift(all []threeway.Finding) bool {
-	return !slices.ContainsFunc(all, func(f threeway.Finding) bool { return f.Reason != threeway.Drift })
+func isDrift(all []threeway.Objection) bool {
+	return !slices.ContainsFunc(all, func(f threeway.Objection) bool { return f.Reason != threeway.Drift })
 }
 
 // changesOf returns the changes of a plan for people.
@@ -168,7 +168,7 @@ func show(v any) string {
 const maxViolations = 5
 
 // mistakeOf returns violations as one mistake, with the code of the first.
-func mistakeOf(all []threeway.Finding) reconcile.Mistake {
+func mistakeOf(all []threeway.Objection) reconcile.Mistake {
 	var lines []string
 	for i, v := range all {
 		if i == maxViolations {

@@ -99,7 +99,7 @@ func (g *generic) patienceWith(host string, set ownSettings) *rest.Patience {
 
 // classify asks hooks about a failed request.
 func (g *generic) classify(typeName string, status int, code, message, at string) rest.Class {
-	c, err := g.Hooks.ClassifyError(context.Background(), hooks.Resource{Type: typeName},
+	c, err := g.Hooks.ClassifyError(context.Background(), hooks.Subject{Type: typeName},
 		hooks.Failure{Status: status, Code: code, Message: message, Target: at})
 	if err != nil {
 		return ""
@@ -214,7 +214,7 @@ func (c *collection) read(ctx context.Context, it *reconcile.Item) error {
 }
 
 // hooked returns what hooks are told, with what they can read.
-func (s *service) hooked(e *entry, live any) hooks.Resource {
+func (s *service) hooked(e *entry, live any) hooks.Subject {
 	x := e.forHooks(nil, live)
 	x.Read = func(ctx context.Context, path string) (hooks.Answer, error) {
 		at, query, _ := strings.Cut(path, "?")

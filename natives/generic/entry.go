@@ -87,8 +87,8 @@ const (
 )
 
 // forHooks returns what hooks are told of a resource, without what they can read.
-func (e *entry) forHooks(applied, live any) hooks.Resource {
-	return hooks.Resource{Type: e.of.TypeID(), ID: e.of.Address.ID, Applied: applied, Desired: e.desired, Live: live,
+func (e *entry) forHooks(applied, live any) hooks.Subject {
+	return hooks.Subject{Type: e.of.TypeID(), ID: e.of.Address.ID, Applied: applied, Desired: e.desired, Live: live,
 		OnSoftDeleted: e.of.OnSoftDeleted, Named: e.of.Hooks}
 }
 

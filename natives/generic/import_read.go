@@ -132,7 +132,7 @@ func (s *source) imported(ctx context.Context, of *resources.Type, at family.Add
 	if err != nil {
 		return Imported{}, reconcile.Config(err)
 	}
-	got, err := s.strip(ctx, hooks.Resource{Type: of.ID(), ID: at.ID}, known, &live)
+	got, err := s.strip(ctx, hooks.Subject{Type: of.ID(), ID: at.ID}, known, &live)
 	if err != nil {
 		return Imported{}, err
 	}
@@ -171,7 +171,7 @@ func (s *source) imported(ctx context.Context, of *resources.Type, at family.Add
 }
 
 // strip returns what data hold of a live resource.
-func (s *source) strip(ctx context.Context, x hooks.Resource, known rules.Rules,
+func (s *source) strip(ctx context.Context, x hooks.Subject, known rules.Rules,
 	live *rest.Live) (importer.Stripped, error) {
 	var names []string
 	var err error
@@ -234,7 +234,7 @@ func (s *source) checkEmpty(f *family.Family, known rules.Rules, applied, desire
 		"with overrides", strings.Join(paths, ", ")))
 }
 
-func with(x hooks.Resource, desired, live any) hooks.Resource {
+func with(x hooks.Subject, desired, live any) hooks.Subject {
 	x.Desired, x.Live = desired, live
 	return x
 }

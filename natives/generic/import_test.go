@@ -28,7 +28,7 @@ func (s *scene) importAll(id string) ([]Imported, error) {
 // forget makes the data and the state as new.
 func (s *scene) forget() {
 	s.t.Helper()
-	maps.DeleteFunc(s.Data, func(file string, _ cloudtest.Object) bool { return file == cache || file == rule })
+	maps.DeleteFunc(s.Data, func(file string, _ cloudtest.Fields) bool { return file == cache || file == rule })
 	var err error
 	if s.state, err = state.Open(s.t.TempDir()); err != nil {
 		s.t.Fatal(err)

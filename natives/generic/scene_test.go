@@ -21,7 +21,7 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-type object = cloudtest.Object
+type object = cloudtest.Fields
 
 const (
 	endpoint = "https://arm.example"

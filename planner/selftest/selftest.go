@@ -18,9 +18,9 @@ import (
 	"github.com/app-sre/prcheck/report"
 )
 
-// Options replace parts of the planner. The zero value has the real planner. Tests put a
-// broken planner here, which a law must find.
-type Options struct {
+// Replacements are parts of the planner that stand in for the real ones. The zero value has the real planner.
+// Tests put a broken planner here, which a law must find.
+type Replacements struct {
 	Make      func(ctx context.Context, in planner.Input) (*plan.Plan, error)
 	Partition func(tasks []plan.Task, n int) []plan.Part
 	// Sources are other ways to open two bundles, for the law "sources".
@@ -77,14 +77,14 @@ type Counterexample struct {
 
 // Check checks all laws on the two bundles of an input, and asks the server. An error means that no plan can be
 // made of the two bundles themselves.
-func Check(ctx context.Context, in planner.Input, o Options) ([]Result, error) {
+func Check(ctx context.Context, in planner.Input, o Replacements) ([]Result, error) {
 	if o.Make == nil {
 		o.Make = planner.Make
 	}
 	if o.Partition == nil {
 		o.Partition = plan.Partition
 	}
-	t := &tester{Options: o, in: in}
+	t := &tester{Replacements: o, in: in}
 	if _, err := t.Make(ctx, in); err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func Check(ctx context.Context, in planner.Input, o Options) ([]Result, error) {
 
 // A tester checks laws on one input.
 type tester struct {
-	Options
+	Replacements
 	in planner.Input
 }
 

@@ -75,7 +75,7 @@ func selftestOf(ctx context.Context, env cli.Env, in change.Inputs, server, form
 	}
 	var results []selftest.Result
 	err = opened.With(ctx, func(of planner.Input) (err error) {
-		results, err = selftest.Check(ctx, of, selftest.Options{
+		results, err = selftest.Check(ctx, of, selftest.Replacements{
 			Sources: []selftest.Source{{Name: "from a server", Open: openServed}},
 			Server:  at, Progress: tellProgress(env.Stderr, time.Now),
 		})

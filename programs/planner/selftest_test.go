@@ -37,7 +37,7 @@ func TestSelftestServed(t *testing.T) {
 		}, selftest.Broken, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var o selftest.Options
+			var o selftest.Replacements
 			if c.open != nil {
 				o.Sources = []selftest.Source{{Name: "from a server", Open: c.open}}
 			}

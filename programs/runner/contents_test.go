@@ -16,16 +16,16 @@ import (
 // A secret that somebody wrote into the data is in no diff: not when it is added, changed or taken
 // out, and not in a file that is new or goes.
 func TestContentsHideSecrets(t *testing.T) {
-	entry := func(password any) cloudtest.Object {
-		properties := cloudtest.Object{"size": 4711}
+	entry := func(password any) cloudtest.Fields {
+		properties := cloudtest.Fields{"size": 4711}
 		if password != nil {
 			properties["password"] = password
 		}
-		return cloudtest.Object{"type": cloudtest.Store, "name": "x", "parent": cloudtest.Group,
-			"body": cloudtest.Object{"location": "west", "properties": properties}}
+		return cloudtest.Fields{"type": cloudtest.Store, "name": "x", "parent": cloudtest.Group,
+			"body": cloudtest.Fields{"location": "west", "properties": properties}}
 	}
 	for name, c := range map[string]struct {
-		base, head cloudtest.Object
+		base, head cloudtest.Fields
 		want       string // what is shown
 	}{
 		"added":     {entry(nil), entry("canary1"), `"(secret 1)"`},
@@ -36,7 +36,7 @@ func TestContentsHideSecrets(t *testing.T) {
 		"gone":      {entry("canary1"), nil, "4711"},
 	} {
 		var sides [2]*bundle.Bundle
-		for i, of := range []cloudtest.Object{c.base, c.head} {
+		for i, of := range []cloudtest.Fields{c.base, c.head} {
 			w := cloudtest.New("https://arm.example")
 			if of != nil {
 				w.Add("/r/x.yml", of)

@@ -17,7 +17,9 @@ import (
 // always is one type for all names.
 type always struct{ rules rules.Rules }
 
-func (a always) Type(string) (*validate.Type, error) { return &validate.Type{Rules: a.rules}, nil }
+func (a always) Type(string) (*validate.Checker, error) {
+	return &validate.Checker{Rules: a.rules}, nil
+}
 
 // A reply is an AdmissionReview with an answer.
 type reply struct {

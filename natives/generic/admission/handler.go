@@ -27,7 +27,7 @@ const (
 // "Microsoft.Cache/Redis@2018-03-01" or "apps/v1/deployments". The error names the nearest
 // type. It need not be safe for concurrent use, but what it returns has to be.
 type Types interface {
-	Type(name string) (*validate.Type, error)
+	Type(name string) (*validate.Checker, error)
 }
 
 // A Handler answers reviews at /validate, its health at /healthz and its metrics at /metrics.

@@ -124,10 +124,10 @@ func (h *Handler) change(old, object *object, stop func() bool) *response {
 }
 
 // typesOf returns what is known of the types of both objects.
-func (h *Handler) typesOf(v *verdict, base, head *cloud.Resource) []*validate.Type {
+func (h *Handler) typesOf(v *verdict, base, head *cloud.Resource) []*validate.Checker {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var out []*validate.Type
+	var out []*validate.Checker
 	if base != nil && !strings.EqualFold(base.Type, head.Type) {
 		if t, err := h.types.Type(base.Type); err == nil {
 			out = append(out, t)

@@ -13,13 +13,13 @@ import (
 // Known are the types of the APIs of a model.
 type Known struct {
 	apis  []*cloud.API
-	types map[string]*validate.Type
+	types map[string]*validate.Checker
 }
 
 // NewKnown returns the types of all APIs of a model, or of one API. It is an error if there is
 // none, or if an API has a mistake.
 func NewKnown(m *cloud.Model, api string) (*Known, error) {
-	k := &Known{types: map[string]*validate.Type{}}
+	k := &Known{types: map[string]*validate.Checker{}}
 	var names []string
 	for _, a := range m.APIs {
 		names = append(names, a.Name)
@@ -44,7 +44,7 @@ func NewKnown(m *cloud.Model, api string) (*Known, error) {
 const maxKnown = 1000
 
 // Type returns what is known of a type.
-func (k *Known) Type(name string) (*validate.Type, error) {
+func (k *Known) Type(name string) (*validate.Checker, error) {
 	key := strings.ToLower(name)
 	if t := k.types[key]; t != nil {
 		return t, nil
@@ -60,7 +60,7 @@ func (k *Known) Type(name string) (*validate.Type, error) {
 	return t, nil
 }
 
-func (k *Known) find(name string) (*validate.Type, error) {
+func (k *Known) find(name string) (*validate.Checker, error) {
 	var from *cloud.API
 	var wrong error
 	for _, a := range k.apis {

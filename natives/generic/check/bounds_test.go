@@ -70,22 +70,22 @@ func changedBody(r *rand.Rand, from map[string]any) map[string]any {
 
 // isRefused is the verdict of a check without bounds, for the bodies of the same type. Inferred
 // classes may be believed or not.
-func isRefused(t *validate.Type, base, head any, believesInferred bool) bool {
+func isRefused(t *validate.Checker, base, head any, believesInferred bool) bool {
 	type at struct{ place, what string }
-	keys := func(f validate.Finding) (exactly, anywhere at) {
+	keys := func(f validate.Violation) (exactly, anywhere at) {
 		what := string(f.Code) + " " + string(f.Severity) + " " + body.Canonical(f.Value)
 		return at{"at " + f.Pointer, what}, at{"in " + f.Pattern, what}
 	}
 	old := map[at]int{}
-	t.Walk(validate.Body{Value: base}, func(f validate.Finding) bool {
+	t.Walk(validate.Body{Value: base}, func(f validate.Violation) bool {
 		exactly, anywhere := keys(f)
 		old[exactly]++
 		old[anywhere]++
 		return true
 	})
 	fails := false
-	var told []validate.Finding
-	t.Walk(validate.Body{Value: head}, func(f validate.Finding) bool {
+	var told []validate.Violation
+	t.Walk(validate.Body{Value: head}, func(f validate.Violation) bool {
 		exactly, anywhere := keys(f)
 		switch {
 		case old[exactly] > 0:
@@ -99,17 +99,17 @@ func isRefused(t *validate.Type, base, head any, believesInferred bool) bool {
 		told = append(told, f)
 		return true
 	})
-	violations := func(desired any) []threeway.Finding {
+	violations := func(desired any) []threeway.Objection {
 		return threeway.Make(threeway.Input{Applied: base, Desired: desired, Live: base, WasApplied: true, IsThere: true,
 			Rules: t.Rules, Key: []byte("k")}).Violations
 	}
 	before := violations(base)
 	for _, v := range violations(head) {
 		isCreateOnly := v.Code == threeway.CreateOnly || v.Code == threeway.CreateOnlyInferred
-		isOld := !isCreateOnly && slices.ContainsFunc(before, func(b threeway.Finding) bool {
+		isOld := !isCreateOnly && slices.ContainsFunc(before, func(b threeway.Objection) bool {
 			return b.Code == v.Code && b.Path == v.Path
 		})
-		isTold := !isCreateOnly && slices.ContainsFunc(told, func(f validate.Finding) bool {
+		isTold := !isCreateOnly && slices.ContainsFunc(told, func(f validate.Violation) bool {
 			return string(f.Code) == v.Code && (f.Pointer == v.Path || strings.HasPrefix(f.Pointer, v.Path+"/"))
 		})
 		fails = fails || !isOld && !isTold && (believesInferred || v.Code != threeway.CreateOnlyInferred)
@@ -120,14 +120,14 @@ func isRefused(t *validate.Type, base, head any, believesInferred bool) bool {
 // A check with bounds says the same of random bodies as one without, whether inferred classes are
 // believed or not.
 func TestBoundsLaw(t *testing.T) {
-	typ := &validate.Type{Rules: rules.Cached(boundsTable)}
+	typ := &validate.Checker{Rules: rules.Cached(boundsTable)}
 	r := rand.New(rand.NewPCG(3, 4))
 	verdicts := map[[2]bool]int{}
 	for range 100 {
 		base := randomBody(r)
 		head := changedBody(r, base)
 		resource := func(body any) *cloud.Resource { return &cloud.Resource{Body: body, Policy: reconcile.Manage} }
-		found := check.Pair{Base: resource(base), Head: resource(head), Types: []*validate.Type{typ}}.Check().Findings
+		found := check.Pair{Base: resource(base), Head: resource(head), Types: []*validate.Checker{typ}}.Check().Findings
 		var got [2]bool
 		for _, f := range found {
 			got[0] = got[0] || f.Fails()
@@ -161,9 +161,9 @@ func TestSureMistakeIsKept(t *testing.T) {
 	side := func(value string) *cloud.Resource {
 		return &cloud.Resource{Policy: reconcile.Manage, Body: map[string]any{"a": group(value), "z": value}}
 	}
-	found := check.Pair{Base: side("1"), Head: side("2"), Types: []*validate.Type{{Rules: table}}}.Check().Findings
+	found := check.Pair{Base: side("1"), Head: side("2"), Types: []*validate.Checker{{Rules: table}}}.Check().Findings
 	if !slices.ContainsFunc(found, func(f check.Finding) bool {
-		return f.Code == check.CodeCreateOnly && f.Path == "/z" && f.Fails()
+		return f.Code == check.CodeCreateOnly && f.Property == "/z" && f.Fails()
 	}) || len(found) != 200 {
 		t.Errorf("got %d findings, the last of them %+v", len(found), found[len(found)-1])
 	}
@@ -174,7 +174,7 @@ func TestPairWithoutTime(t *testing.T) {
 	body := map[string]any{"tags": map[string]any{"a": "1"}}
 	p := check.Pair{Base: &cloud.Resource{Policy: reconcile.Manage, Body: body},
 		Head:  &cloud.Resource{Policy: reconcile.Manage, Body: body},
-		Types: []*validate.Type{{Rules: rules.None}}, Stop: func() bool { return true }}
+		Types: []*validate.Checker{{Rules: rules.None}}, Stop: func() bool { return true }}
 	if got := p.Check().Findings; len(got) != 1 || got[0].Code != validate.CodeTime || !got[0].Fails() {
 		t.Errorf("got %+v", got)
 	}

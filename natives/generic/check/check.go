@@ -49,7 +49,7 @@ func Run(base, head *cloud.Model) *Report {
 }
 
 func newChecker(base, head *cloud.Model) *checker {
-	return &checker{types: map[*resources.Type]*validate.Type{}, apis: map[string]*cloud.API{},
+	return &checker{types: map[*resources.Type]*validate.Checker{}, apis: map[string]*cloud.API{},
 		report: &Report{Resources: len(head.Resources)}, base: base.ByKey(), baseFiles: byFile(base),
 		children: childrenOf(head)}
 }
@@ -80,10 +80,10 @@ type checker struct {
 	base      map[reconcile.Key]*cloud.Resource
 	baseFiles map[string]*cloud.Resource
 	children  map[reconcile.Key][]string
-	types     map[*resources.Type]*validate.Type
+	types     map[*resources.Type]*validate.Checker
 	apis      map[string]*cloud.API // of base
 	report    *Report
-	always    *validate.Type // of all entries; nil: that of each one
+	always    *validate.Checker // of all entries; nil: that of each one
 }
 
 func byFile(m *cloud.Model) map[string]*cloud.Resource {
@@ -206,21 +206,21 @@ func Replaces(base, head *cloud.Resource) bool {
 		return true
 	}
 	p := Pair{Base: base, Head: head, Types: types}
-	return slices.ContainsFunc(types, func(t *validate.Type) bool {
+	return slices.ContainsFunc(types, func(t *validate.Checker) bool {
 		return p.plan(t, head.Body).Action == threeway.Replace
 	})
 }
 
 // typesOf returns what is known of the type of an entry, the rules that base has first.
-func (c *checker) typesOf(before, r *cloud.Resource) ([]*validate.Type, error) {
+func (c *checker) typesOf(before, r *cloud.Resource) ([]*validate.Checker, error) {
 	if c.always != nil {
-		return []*validate.Type{c.always}, nil
+		return []*validate.Checker{c.always}, nil
 	}
-	var out []*validate.Type
+	var out []*validate.Checker
 	if before != nil && before.Of != nil {
 		t, err := c.typeOf(before.API.Specs(), before.Of)
 		if err != nil || strings.EqualFold(before.TypeID(), r.TypeID()) {
-			return []*validate.Type{t}, err
+			return []*validate.Checker{t}, err
 		}
 		out = append(out, t)
 	}
@@ -247,7 +247,7 @@ func (c *checker) known(r *cloud.Resource) (*cloud.Specs, *resources.Type) {
 	return r.API.Specs(), r.Of
 }
 
-func (c *checker) typeOf(specs *cloud.Specs, of *resources.Type) (*validate.Type, error) {
+func (c *checker) typeOf(specs *cloud.Specs, of *resources.Type) (*validate.Checker, error) {
 	if t := c.types[of]; t != nil {
 		return t, nil
 	}
@@ -267,8 +267,8 @@ func (c *checker) general(base, head *cloud.Model) {
 		old[string(f.Code)+f.Message+f.File] = true
 	}
 	for _, f := range head.Findings {
-		c.report.Findings = append(c.report.Findings, Finding{Code: f.Code, Severity: f.Severity, File: f.File,
-			Pointer: f.Pointer, Path: f.Pointer, Message: f.Message, Old: old[string(f.Code)+f.Message+f.File]})
+		f.Old = old[string(f.Code)+f.Message+f.File]
+		c.report.Findings = append(c.report.Findings, Finding{Finding: f, Property: f.Pointer})
 	}
 	for _, a := range base.APIs {
 		c.apis[a.Name] = a
@@ -285,25 +285,25 @@ func (c *checker) api(before, a *cloud.API) {
 	}
 	add := func(f Finding) { c.report.Findings = append(c.report.Findings, f) }
 	if before.Specs().ID != a.Specs().ID {
-		add(Finding{Code: CodeRules, Severity: plan.SeverityNote, File: a.File, Pointer: "/specifications",
-			Path: "/specifications",
+		add(Finding{Finding: plan.Finding{Code: CodeRules, Severity: plan.SeverityNote,
+			Place: plan.Place{File: a.File, Pointer: "/specifications"},
 			Message: "the change edits the specifications or the overrides; it is checked by those of base, and they count " +
-				"after the merge"})
+				"after the merge"}, Property: "/specifications"})
 	}
 	if !slices.Equal(before.ReadActions, a.ReadActions) {
-		add(Finding{Code: CodeRules, Severity: plan.SeverityNote, File: a.File, Pointer: "/readActions", Path: "/readActions",
-			Message: "the change edits the read actions; before the merge those of base count"})
+		add(Finding{Finding: plan.Finding{Code: CodeRules, Severity: plan.SeverityNote,
+			Place:   plan.Place{File: a.File, Pointer: "/readActions"},
+			Message: "the change edits the read actions; before the merge those of base count"}, Property: "/readActions"})
 	}
 	const unasked = "a dry run of this change asks for none of them, and checks them by the data alone"
 	switch was, is := before.Ref(), a.Ref(); {
 	case !strings.EqualFold(was.URL, is.URL):
-		add(Finding{Code: validate.CodeIdentity, Severity: plan.SeverityWarning, File: a.File, Pointer: "/endpoint",
-			Path: "/endpoint",
-			From: was.URL, To: is.URL, hasChange: true,
+		add(Finding{Finding: plan.Finding{Code: validate.CodeIdentity, Severity: plan.SeverityWarning,
+			Place: plan.Place{File: a.File, Pointer: "/endpoint"},
 			Message: fmt.Sprintf("all resources of %q are looked for there; those at the old endpoint stay, and nobody names "+
-				"them; %s", a.Name, unasked)})
+				"them; %s", a.Name, unasked)}, Property: "/endpoint", From: was.URL, To: is.URL, hasChange: true})
 	case was.URL != is.URL, was.Token != is.Token, was.Insecure != is.Insecure, before.Family != a.Family:
-		add(Finding{Code: CodeTarget, Severity: plan.SeverityWarning, File: a.File,
-			Message: fmt.Sprintf("the change alters how the resources of %q are reached: %s", a.Name, unasked)})
+		add(Finding{Finding: plan.Finding{Code: CodeTarget, Severity: plan.SeverityWarning, Place: plan.Place{File: a.File},
+			Message: fmt.Sprintf("the change alters how the resources of %q are reached: %s", a.Name, unasked)}})
 	}
 }

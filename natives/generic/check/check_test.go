@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-type object = cloudtest.Object
+type object = cloudtest.Fields
 
 // world returns data with one store, and a rule in it.
 func world() *cloudtest.World {
@@ -206,12 +206,12 @@ func TestKept(t *testing.T) {
 	w := world()
 	delete(bodyOf(w, "/r/store.yml"), "location")
 	r := between(t, base, w)
-	if len(r.Kept) != 1 || r.Kept[0].Path != "/location" || r.Kept[0].Code != "KEPT_CREATE_ONLY" {
+	if len(r.Kept) != 1 || r.Kept[0].Property != "/location" || r.Kept[0].Code != "KEPT_CREATE_ONLY" {
 		t.Errorf("got %+v", r.Kept)
 	}
 	bodyOf(base, "/r/store.yml")["properties"] = object{"size": 1, "password": "canary"}
 	r = between(t, base, w)
-	if len(r.Kept) != 2 || r.Kept[1].Path != "/properties/password" || r.Kept[1].Code != "KEPT_CONTESTED" {
+	if len(r.Kept) != 2 || r.Kept[1].Property != "/properties/password" || r.Kept[1].Code != "KEPT_CONTESTED" {
 		t.Errorf("got %+v", r.Kept)
 	}
 }
@@ -252,7 +252,7 @@ func TestReport(t *testing.T) {
 
 // A finding about an item stands at the index that the item has in the file of head.
 func TestItemsHaveTheirPlace(t *testing.T) {
-	typ := &validate.Type{Rules: rules.Table{
+	typ := &validate.Checker{Rules: rules.Table{
 		{At: "/disks", Rule: rules.Rule{List: "map", Keys: []string{"lun"}}},
 		{At: "/disks/*/type", Rule: rules.Rule{CreateOnly: rules.Declared}},
 	}}
@@ -260,8 +260,8 @@ func TestItemsHaveTheirPlace(t *testing.T) {
 		Body: parse(t, `{"disks": [{"lun": 0, "type": "x"}, {"lun": 1, "type": "x"}]}`)}
 	head := &cloud.Resource{File: "/a.yml",
 		Body: parse(t, `{"disks": [{"lun": 1, "type": "x"}, {"lun": 0, "type": "y"}]}`)}
-	got := check.Pair{Base: base, Head: head, Types: []*validate.Type{typ}}.Check().Findings
-	if len(got) != 1 || got[0].Path != "/disks/lun=0/type" || got[0].Pointer != "/body/disks/1/type" ||
+	got := check.Pair{Base: base, Head: head, Types: []*validate.Checker{typ}}.Check().Findings
+	if len(got) != 1 || got[0].Property != "/disks/lun=0/type" || got[0].Pointer != "/body/disks/1/type" ||
 		got[0].Name() != "disks[lun=0].type" {
 		t.Errorf("got %+v", got)
 	}
@@ -269,10 +269,11 @@ func TestItemsHaveTheirPlace(t *testing.T) {
 
 // Two items with the same keys have one name. The mistake stands at the second one.
 func TestDuplicateStandsAtTheSecondItem(t *testing.T) {
-	typ := &validate.Type{Rules: rules.Table{{At: "/disks", Rule: rules.Rule{List: "map", Keys: []string{"lun"}}}}}
+	typ := &validate.Checker{Rules: rules.Table{{At: "/disks", Rule: rules.Rule{List: "map", Keys: []string{"lun"}}}}}
 	head := &cloud.Resource{File: "/a.yml", Body: parse(t, `{"disks": [{"lun": 1}, {"lun": 0}, {"lun": 0}]}`)}
-	got := check.Pair{Head: head, Types: []*validate.Type{typ}}.Check().Findings
-	if len(got) != 1 || got[0].Code != "DUPLICATE" || got[0].Path != "/disks/lun=0" || got[0].Pointer != "/body/disks/2" {
+	got := check.Pair{Head: head, Types: []*validate.Checker{typ}}.Check().Findings
+	if len(got) != 1 || got[0].Code != "DUPLICATE" || got[0].Property != "/disks/lun=0" ||
+		got[0].Pointer != "/body/disks/2" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -280,7 +281,7 @@ func TestDuplicateStandsAtTheSecondItem(t *testing.T) {
 // A rule at an optional property of a custom resource counts only while the property is there
 // before and after the change.
 func TestTransitionRuleOfOptionalProperty(t *testing.T) {
-	typ := &validate.Type{Rules: rules.Table{{At: "/spec/tier",
+	typ := &validate.Checker{Rules: rules.Table{{At: "/spec/tier",
 		Rule: rules.Rule{CreateOnly: rules.Declared, FreeToSet: true, FreeToUnset: true}}}}
 	without, with, other := `{"spec": {"size": 1}}`, `{"spec": {"size": 1, "tier": "a"}}`,
 		`{"spec": {"size": 1, "tier": "b"}}`
@@ -289,7 +290,7 @@ func TestTransitionRuleOfOptionalProperty(t *testing.T) {
 		want, notes int
 	}{{without, with, 0, 1}, {with, without, 0, 0}, {with, other, 1, 0}, {without, without, 0, 0}} {
 		pair := check.Pair{Base: &cloud.Resource{Body: parse(t, c.base)}, Head: &cloud.Resource{Body: parse(t, c.head)},
-			Types: []*validate.Type{typ}}
+			Types: []*validate.Checker{typ}}
 		if got := pair.Check(); len(got.Findings) != c.want || len(got.Kept) != c.notes ||
 			c.notes > 0 && (got.Kept[0].Code != check.CodeFirstSet || got.Kept[0].Pointer != "/body/spec/tier") {
 			t.Errorf("%s to %s: got %+v", c.base, c.head, got)
@@ -302,7 +303,7 @@ func TestIdentityInBody(t *testing.T) {
 	r := &cloud.Resource{File: "/a.yml", Of: &resources.Type{Family: resources.Kubernetes},
 		Address: family.Address{Name: "n", ID: "/api/v1/namespaces/x/configmaps/n"},
 		Body:    parse(t, `{"metadata": {"name": "m", "namespace": "x", "labels": {"a": "1"}}}`)}
-	got := check.Pair{Head: r, Types: []*validate.Type{{Rules: rules.None}}}.Check().Findings
+	got := check.Pair{Head: r, Types: []*validate.Checker{{Rules: rules.None}}}.Check().Findings
 	if len(got) != 1 || got[0].Code != "IMMUTABLE_ID" || got[0].Pointer != "/body/metadata/name" {
 		t.Errorf("got %+v", got)
 	}
@@ -310,12 +311,12 @@ func TestIdentityInBody(t *testing.T) {
 
 // allowUpdate lifts what is inferred, and nothing that is declared. The message names the ground.
 func TestAllowUpdate(t *testing.T) {
-	typ := &validate.Type{Rules: rules.Table{
+	typ := &validate.Checker{Rules: rules.Table{
 		{At: "/a", Rule: rules.Rule{CreateOnly: rules.Inferred, Ground: "PATCH does not take it"}},
 		{At: "/b", Rule: rules.Rule{CreateOnly: rules.Declared}},
 	}}
 	pair := check.Pair{Base: &cloud.Resource{Body: parse(t, `{"a": 1, "b": 1}`)},
-		Head: &cloud.Resource{Body: parse(t, `{"a": 2, "b": 2}`)}, Types: []*validate.Type{typ}}
+		Head: &cloud.Resource{Body: parse(t, `{"a": 2, "b": 2}`)}, Types: []*validate.Checker{typ}}
 	got := pair.Check().Findings
 	if len(got) != 2 || !strings.Contains(got[0].Message, "probably") ||
 		!strings.Contains(got[0].Message, "PATCH does not take it") ||
@@ -323,7 +324,7 @@ func TestAllowUpdate(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	pair.Head.AllowUpdate = []string{"/a", "/b"}
-	if got := pair.Check().Findings; len(got) != 1 || got[0].Code != check.CodeCreateOnly || got[0].Path != "/b" {
+	if got := pair.Check().Findings; len(got) != 1 || got[0].Code != check.CodeCreateOnly || got[0].Property != "/b" {
 		t.Errorf("allowed: got %+v", got)
 	}
 }

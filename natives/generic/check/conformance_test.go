@@ -92,13 +92,13 @@ func TestOfflineCheckCases(t *testing.T) {
 		for _, m := range []*cloud.Model{base, head} {
 			stand(m)
 		}
-		got := check.WithType(base, head, &validate.Type{Rules: c.Input.Rules}).Findings
+		got := check.WithType(base, head, &validate.Checker{Rules: c.Input.Rules}).Findings
 		if len(got) != len(c.Expected.Findings) {
 			t.Fatalf("got %+v, want %+v", got, c.Expected.Findings)
 		}
 		for i, want := range c.Expected.Findings {
 			f := got[i]
-			if string(f.Code) != want.Code || severities[f.Severity] != want.Severity || f.Path != want.Path ||
+			if string(f.Code) != want.Code || severities[f.Severity] != want.Severity || f.Property != want.Path ||
 				f.Old != want.Old {
 				t.Errorf("got %+v, want %+v", f, want)
 			}
@@ -110,7 +110,7 @@ func TestOfflineCheckCases(t *testing.T) {
 					continue
 				}
 				if parsed, err := body.Parse(v.want); err != nil || body.Canonical(parsed) != body.Canonical(v.got) {
-					t.Errorf("%s: got the value %v, want %s", f.Path, v.got, v.want)
+					t.Errorf("%s: got the value %v, want %s", f.Property, v.got, v.want)
 				}
 			}
 		}

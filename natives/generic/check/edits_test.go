@@ -38,7 +38,7 @@ const (
 type kind struct {
 	name, version, body string
 	harmless            []string // pointers of values that may be left out: the service has the same by itself
-	typ                 *validate.Type
+	typ                 *validate.Checker
 }
 
 func kinds(t testing.TB) []*kind {
@@ -127,9 +127,9 @@ func TestEditsAgainstService(t *testing.T) {
 		code, target := send(t, server, id, k.version, head)
 		server.Remove(id)
 		got := check.Pair{Base: &resource.Resource{Name: "n", Body: base}, Head: &resource.Resource{Name: "n", Body: head},
-			Types: []*validate.Type{k.typ}}.Check()
+			Types: []*validate.Checker{k.typ}}.Check()
 		isFound := slices.ContainsFunc(got.Findings, func(f check.Finding) bool {
-			return isCreateOnly(f) && strings.HasPrefix(f.Path+"/", target+"/")
+			return isCreateOnly(f) && strings.HasPrefix(f.Property+"/", target+"/")
 		})
 		isAlarm := slices.ContainsFunc(got.Findings, isCreateOnly)
 		fails := slices.ContainsFunc(got.Findings, check.Finding.Fails)

@@ -6,7 +6,7 @@ import (
 )
 
 // WithType is [Run] for entries that all have one type.
-func WithType(base, head *cloud.Model, t *validate.Type) *Report {
+func WithType(base, head *cloud.Model, t *validate.Checker) *Report {
 	c := newChecker(base, head)
 	c.always = t
 	return c.run(base, head)

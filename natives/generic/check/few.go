@@ -42,7 +42,7 @@ func (l *few) all(severity plan.Severity) []Finding {
 		return l.found
 	}
 	last := l.found[len(l.found)-1]
-	last.Code, last.Severity, last.Pointer, last.Path, last.Old = validate.CodeBounds, severity, "/body", "", false
+	last.Code, last.Severity, last.Pointer, last.Property, last.Old = validate.CodeBounds, severity, "/body", "", false
 	last.From, last.To, last.hasChange = nil, nil, false
 	last.Message = fmt.Sprintf("there are more than %d findings; the rest is not listed", maxFindings-1)
 	return append(l.found, last)
@@ -90,7 +90,7 @@ func (t told) hasAt(code plan.FindingCode, path string) bool {
 }
 
 // has reports whether a violation is told, perhaps at a place inside of it.
-func (t told) has(v threeway.Finding) bool {
+func (t told) has(v threeway.Objection) bool {
 	code := plan.FindingCode(v.Code)
 	if t.hasAt(code, v.Path) {
 		return true

@@ -25,31 +25,22 @@ const (
 
 // A Finding is a mistake of a change, or what it would do.
 type Finding struct {
-	Code     plan.FindingCode `json:"code"`
-	Severity plan.Severity    `json:"severity"`
-	File     string           `json:"file,omitempty"` // of head, or of base if head removes it
-	Line     int              `json:"line,omitempty"` // in the file, 0 if it is not known
-	Pointer  string           `json:"pointer"`        // JSON pointer in the file
-	Resource string           `json:"resource,omitempty"`
-	// Path is the JSON pointer to the property in the body, or to the field of the entry. Items
+	plan.Finding
+	Resource string `json:"resource,omitempty"`
+	// Property is the JSON pointer to the property in the body, or to the field of the entry. Items
 	// of lists are named by their keys.
-	Path string `json:"path"`
+	Property string `json:"path"`
 	// From and To are the values of base and head, nil if there is none or it is not shown.
-	From    any    `json:"from,omitempty"`
-	To      any    `json:"to,omitempty"`
-	Message string `json:"message"` // what it means, and what to do
-	Old     bool   `json:"old,omitempty"`
+	From any `json:"from,omitempty"`
+	To   any `json:"to,omitempty"`
 
 	hasChange bool // From and To are a change
 }
 
-// Fails reports whether a finding fails the check.
-func (f Finding) Fails() bool { return f.Severity == plan.SeverityError && !f.Old }
-
 // Name returns the property as people write it, with dots.
 func (f Finding) Name() string {
 	var out strings.Builder
-	for i, part := range jsonpointer.Split(f.Path) {
+	for i, part := range jsonpointer.Split(f.Property) {
 		switch {
 		case strings.ContainsAny(part, "=.") || part != "" && part[0] >= '0' && part[0] <= '9':
 			out.WriteString("[" + part + "]")
@@ -110,8 +101,9 @@ func (f Finding) Reported() plan.Finding {
 	if runes := []rune(text); len(runes) > plan.MaxFindingMessage {
 		text = string(runes[:plan.MaxFindingMessage-1]) + "…"
 	}
-	return plan.Finding{Code: f.Code, Severity: f.Severity, Place: plan.Place{File: f.File, Pointer: f.Pointer},
-		Message: text, Old: f.Old}
+	out := f.Finding
+	out.Line, out.Message = 0, text
+	return out
 }
 
 // MarshalJSON writes a change with both of its values, also those that are none.

@@ -21,7 +21,7 @@ func (p Pair) notes(made *threeway.Plan, isTold told, out *few) {
 			continue
 		}
 		f := p.violation(w, made.Action)
-		isTold.add(f.Code, f.Path)
+		isTold.add(f.Code, f.Property)
 		out.add(f)
 	}
 	for _, c := range made.Changes {
@@ -30,7 +30,7 @@ func (p Pair) notes(made *threeway.Plan, isTold told, out *few) {
 		}
 		f := p.note(CodeFirstSet, c.FirstSet,
 			"it can be set once: the service refuses it if the resource already has another value, which the data do not tell")
-		isTold.add(f.Code, f.Path)
+		isTold.add(f.Code, f.Property)
 		out.add(f)
 	}
 }
@@ -104,7 +104,7 @@ func pattern(at rules.Spot) string {
 
 // undescribed tells of an entry of a type of which the specification describes no property: nothing of its body is
 // known.
-func (c *checker) undescribed(r *cloud.Resource, types []*validate.Type) {
+func (c *checker) undescribed(r *cloud.Resource, types []*validate.Checker) {
 	if len(types) == 0 {
 		return
 	}
@@ -117,6 +117,7 @@ func (c *checker) undescribed(r *cloud.Resource, types []*validate.Type) {
 }
 
 func (p Pair) note(code plan.FindingCode, path, message string) Finding {
-	return Finding{Code: code, Severity: plan.SeverityNote, File: p.Head.File, Pointer: p.inFile(path),
-		Resource: name(p.Head), Path: path, Message: message}
+	return Finding{Finding: plan.Finding{Code: code, Severity: plan.SeverityNote,
+		Place: plan.Place{File: p.Head.File, Pointer: p.inFile(path)}, Message: message}, Resource: name(p.Head),
+		Property: path}
 }

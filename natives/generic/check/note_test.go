@@ -13,7 +13,7 @@ import (
 
 // A change of a value that the entry ignores has a note at the value, and fails nothing.
 func TestIgnoredEdit(t *testing.T) {
-	typ := &validate.Type{Rules: rules.Table{
+	typ := &validate.Checker{Rules: rules.Table{
 		{At: "/location", Rule: rules.Rule{CreateOnly: rules.Declared, Format: "location"}},
 		{At: "/password", Rule: rules.Rule{Secret: true, Masked: true}},
 		{At: "/disks", Rule: rules.Rule{List: "map", Keys: []string{"lun"}}},
@@ -41,7 +41,7 @@ func TestIgnoredEdit(t *testing.T) {
 		"only the ignored": {base, []string{"/sku"}, nil},
 	} {
 		pair := check.Pair{Base: &cloud.Resource{Body: parse(t, base)}, Head: &cloud.Resource{Body: parse(t, c.head),
-			Ignore: c.ignore}, Types: []*validate.Type{typ}}
+			Ignore: c.ignore}, Types: []*validate.Checker{typ}}
 		var got []string
 		for _, f := range pair.Check().Kept {
 			if f.Code == check.CodeIgnored {
@@ -59,7 +59,7 @@ func TestIgnoredEdit(t *testing.T) {
 
 // A resource of somebody else may have values that nobody knows: they are told before it is taken.
 func TestUnknownOfTaken(t *testing.T) {
-	typ := &validate.Type{Rules: rules.Table{{At: "/password", Rule: rules.Rule{WriteOnly: true}},
+	typ := &validate.Checker{Rules: rules.Table{{At: "/password", Rule: rules.Rule{WriteOnly: true}},
 		{At: "/p/key", Rule: rules.Rule{WriteOnly: true}}}}
 	for name, c := range map[string]struct {
 		head *cloud.Resource
@@ -75,11 +75,11 @@ func TestUnknownOfTaken(t *testing.T) {
 	} {
 		c.head.Body = parse(t, `{"p": {"x": 1}}`)
 		var got []string
-		for _, f := range (check.Pair{Head: c.head, Types: []*validate.Type{typ}}).Check().Kept {
+		for _, f := range (check.Pair{Head: c.head, Types: []*validate.Checker{typ}}).Check().Kept {
 			if f.Code != "UNKNOWN_VALUE" || f.Fails() {
 				t.Errorf("%s: %+v", name, f)
 			}
-			got = append(got, f.Path)
+			got = append(got, f.Property)
 		}
 		if slices.Sort(got); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
@@ -89,11 +89,11 @@ func TestUnknownOfTaken(t *testing.T) {
 
 // A secret goes somewhere, before the merge by the same code as in a run.
 func TestSecretPlaces(t *testing.T) {
-	typ := &validate.Type{Rules: rules.Table{{At: "/l", Rule: rules.Rule{List: "map", Keys: []string{"name"}}}}}
+	typ := &validate.Checker{Rules: rules.Table{{At: "/l", Rule: rules.Rule{List: "map", Keys: []string{"name"}}}}}
 	for at, want := range map[string]bool{"/l/name=db/value": false, "/l/*/value": false, "/l/0/value": false,
 		"/new/value": false, "/l/name=gone/value": true, "/l/3/value": true} {
 		head := &cloud.Resource{Body: parse(t, `{"l": [{"name": "db"}]}`), Secrets: []cloud.Secret{{At: at}}}
-		all := check.Pair{Head: head, Types: []*validate.Type{typ}}.Check().Findings
+		all := check.Pair{Head: head, Types: []*validate.Checker{typ}}.Check().Findings
 		isTold := slices.ContainsFunc(all, func(f check.Finding) bool {
 			return f.Code == "SECRET_PLACE" && f.Fails() && f.Pointer == "/secrets/0/at"
 		})

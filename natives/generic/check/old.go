@@ -16,7 +16,7 @@ type seen struct {
 func newSeen() seen { return seen{maphash.MakeSeed(), map[uint64]int{}} }
 
 // add adds a mistake of base.
-func (s seen) add(f validate.Finding) {
+func (s seen) add(f validate.Violation) {
 	exactly, anywhere := s.keys(f)
 	s.counts[exactly]++
 	s.counts[anywhere]++
@@ -24,7 +24,7 @@ func (s seen) add(f validate.Finding) {
 
 // has reports whether base has a mistake: at the same place, or in a list as often as head has
 // it, for its items may have moved.
-func (s seen) has(f validate.Finding) bool {
+func (s seen) has(f validate.Violation) bool {
 	exactly, anywhere := s.keys(f)
 	if s.counts[exactly] > 0 {
 		s.counts[exactly]--
@@ -39,7 +39,7 @@ func (s seen) has(f validate.Finding) bool {
 }
 
 // keys returns what stands for a mistake at its place, and for one of any item of its lists.
-func (s seen) keys(f validate.Finding) (exactly, anywhere uint64) {
+func (s seen) keys(f validate.Violation) (exactly, anywhere uint64) {
 	what := " " + string(f.Code) + " " + string(f.Severity) + " " + body.Canonical(f.Value)
 	return s.hash("at ", f.Pointer, what), s.hash("in ", f.Pattern, what)
 }

@@ -21,7 +21,7 @@ type Pair struct {
 	Base, Head *cloud.Resource // nil if the side has no entry
 	// Types are what is known of the type: the rules by which the change is checked come first.
 	// It is more than one if the change is one of the version: then both count.
-	Types []*validate.Type
+	Types []*validate.Checker
 	// Children are managed resources that a replacement would destroy.
 	Children []string
 	// Stop is asked now and then, if it is not nil. Once it returns true, the pair is not checked
@@ -58,7 +58,7 @@ func (p Pair) Check() Result {
 			p.compare(&r, isTold)
 		}
 	}
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return strings.Compare(a.Property, b.Property) })
 	return r
 }
 
@@ -68,8 +68,8 @@ func isManaged(r *cloud.Resource) bool { return r.Policy == reconcile.Manage }
 // find returns a finding about a field of an entry, or about its body.
 func find(r *cloud.Resource, code plan.FindingCode, severity plan.Severity, pointer, format string,
 	args ...any) Finding {
-	return Finding{Code: code, Severity: severity, File: r.File, Pointer: pointer, Resource: name(r), Path: pointer,
-		Message: fmt.Sprintf(format, args...)}
+	return Finding{Finding: plan.Finding{Code: code, Severity: severity, Place: plan.Place{File: r.File, Pointer: pointer},
+		Message: fmt.Sprintf(format, args...)}, Resource: name(r), Property: pointer}
 }
 
 // name names a resource for people.
@@ -107,7 +107,7 @@ func (p Pair) deleted() []Finding {
 		return []Finding{f}
 	}
 	f := find(p.Head, reconcile.CodeDelete, plan.SeverityNote, "/delete", "the resource is going to be deleted")
-	f.Path = ""
+	f.Property = ""
 	return []Finding{f}
 }
 
@@ -128,19 +128,19 @@ func (p Pair) mistakes(isTold told) (out []Finding, isSettled bool) {
 	var l validate.List
 	if p.Base != nil {
 		before := sync.OnceValue(p.before)
-		l.IsOld = func(f validate.Finding) bool { return f.Code != validate.CodeTime && before().has(f) }
+		l.IsOld = func(f validate.Violation) bool { return f.Code != validate.CodeTime && before().has(f) }
 	}
-	p.Types[len(p.Types)-1].Walk(p.given(p.Head), func(f validate.Finding) bool { // of the version that head names
+	p.Types[len(p.Types)-1].Walk(p.given(p.Head), func(f validate.Violation) bool { // of the version that head names
 		isTold.add(f.Code, f.Pointer)
 		isSettled = !l.Add(f)
 		return !isSettled
 	})
 	for _, f := range l.Findings() {
 		isSettled = isSettled || f.Code == validate.CodeTime
-		out = append(out, Finding{
-			Code: f.Code, Severity: f.Severity, File: p.Head.File, Pointer: p.placeOf(f), Resource: name(p.Head),
-			Path: f.Pointer, Message: f.Message, Old: f.Old,
-		})
+		out = append(out,
+			Finding{Finding: plan.Finding{Code: f.Code, Severity: f.Severity,
+				Place: plan.Place{File: p.Head.File, Pointer: p.placeOf(f)}, Message: f.Message, Old: f.Old},
+				Resource: name(p.Head), Property: f.Pointer})
 	}
 	return out, isSettled
 }
@@ -148,7 +148,7 @@ func (p Pair) mistakes(isTold told) (out []Finding, isSettled bool) {
 // before returns the mistakes of base.
 func (p Pair) before() seen {
 	out := newSeen()
-	p.Types[0].Walk(p.given(p.Base), func(f validate.Finding) bool {
+	p.Types[0].Walk(p.given(p.Base), func(f validate.Violation) bool {
 		out.add(f)
 		return true
 	})
@@ -211,7 +211,7 @@ func (p Pair) compare(r *Result, isTold told) {
 }
 
 // violations adds those of a plan, but for what is told.
-func (p Pair) violations(t *validate.Type, made *threeway.Plan, isTold told, out *few) {
+func (p Pair) violations(t *validate.Checker, made *threeway.Plan, isTold told, out *few) {
 	old := sync.OnceValue(func() map[[2]string]bool {
 		all := map[[2]string]bool{}
 		for _, v := range p.plan(t, p.Base.Body).Violations {
@@ -225,7 +225,7 @@ func (p Pair) violations(t *validate.Type, made *threeway.Plan, isTold told, out
 		}
 		f := p.violation(v, made.Action)
 		f.Old = !isCreateOnly(v) && old()[[2]string{v.Code, v.Path}]
-		isTold.add(f.Code, f.Path)
+		isTold.add(f.Code, f.Property)
 		if !out.add(f) {
 			return
 		}
@@ -234,7 +234,7 @@ func (p Pair) violations(t *validate.Type, made *threeway.Plan, isTold told, out
 
 // planOfHead returns the plan for the body of head over that of base. What is equal in both is left
 // out, but for a replacement that a mistake there would forbid.
-func (p Pair) planOfHead(t *validate.Type, isValid bool) *threeway.Plan {
+func (p Pair) planOfHead(t *validate.Checker, isValid bool) *threeway.Plan {
 	if p.Head.AllowReplace && !isValid {
 		return p.plan(t, p.Head.Body)
 	}
@@ -245,7 +245,7 @@ func (p Pair) planOfHead(t *validate.Type, isValid bool) *threeway.Plan {
 }
 
 // plan returns the plan for a desired body over that of base.
-func (p Pair) plan(t *validate.Type, desired any) *threeway.Plan {
+func (p Pair) plan(t *validate.Checker, desired any) *threeway.Plan {
 	return p.planWith(rules.With(t.Rules, overlay(t.Rules, p.Head)), desired)
 }
 
@@ -257,7 +257,7 @@ func (p Pair) planWith(known rules.Rules, desired any) *threeway.Plan {
 	})
 }
 
-func isCreateOnly(v threeway.Finding) bool {
+func isCreateOnly(v threeway.Objection) bool {
 	return v.Code == threeway.CreateOnly || v.Code == threeway.CreateOnlyInferred
 }
 
@@ -271,10 +271,10 @@ func overlay(of rules.Rules, r *cloud.Resource) rules.Overlay {
 }
 
 // violation tells what a violation of the plan means.
-func (p Pair) violation(v threeway.Finding, action threeway.Action) Finding {
-	f := Finding{Code: plan.FindingCode(v.Code), Severity: plan.SeverityError, File: p.Head.File,
-		Pointer:  p.inFile(v.Path),
-		Resource: name(p.Head), Path: v.Path, Message: v.Message}
+func (p Pair) violation(v threeway.Objection, action threeway.Action) Finding {
+	f := Finding{Finding: plan.Finding{Code: plan.FindingCode(v.Code), Severity: plan.SeverityError,
+		Place: plan.Place{File: p.Head.File, Pointer: p.inFile(v.Path)}, Message: v.Message}, Resource: name(p.Head),
+		Property: v.Path}
 	ground := ""
 	if v.Ground != "" {
 		ground = " (" + v.Ground + ")"

@@ -10,7 +10,7 @@ import (
 
 // placeOf returns the pointer in the datafile of head of a mistake. Names cannot tell two items
 // with the same keys apart; indexes can.
-func (p Pair) placeOf(f validate.Finding) string {
+func (p Pair) placeOf(f validate.Violation) string {
 	if f.Exact == "" {
 		return p.inFile(f.Pointer)
 	}

@@ -43,7 +43,7 @@ func subject(f Finding) string {
 	switch {
 	case f.Resource == "":
 		return f.Name()
-	case f.Path == "":
+	case f.Property == "":
 		return f.Resource
 	}
 	return f.Resource + " " + f.Name()

@@ -28,7 +28,7 @@ func used(b *testing.B) time.Duration {
 // A change of a wide body, with 1,000, 10,000 and 100,000 values. growth is how much longer the
 // last one takes than the one before: 10 is linear.
 func BenchmarkWide(b *testing.B) {
-	typ := &validate.Type{Rules: rules.Table{{At: "/kept", Rule: rules.Rule{CreateOnly: rules.Declared}},
+	typ := &validate.Checker{Rules: rules.Table{{At: "/kept", Rule: rules.Rule{CreateOnly: rules.Declared}},
 		{At: "/list", Rule: rules.Rule{List: "map", Keys: []string{"name"}}}}}
 	for _, kind := range []string{"kept", "free", "list"} {
 		b.Run(kind, func(b *testing.B) {
@@ -46,7 +46,7 @@ func BenchmarkWide(b *testing.B) {
 					}
 					base, head := side("1"), side("2")
 					begin := used(b)
-					check.Pair{Base: base, Head: head, Types: []*validate.Type{typ}}.Check()
+					check.Pair{Base: base, Head: head, Types: []*validate.Checker{typ}}.Check()
 					took = append(took, used(b)-begin)
 				}
 				b.ReportMetric(float64(took[2])/float64(took[1]), "growth")

@@ -21,7 +21,7 @@ func (r *Resource) Overlay(of rules.Rules) rules.Overlay {
 	o := rules.Overlay{Ignore: r.Ignore, Exclusive: r.Exclusive}
 	for _, s := range r.Secrets {
 		for _, at := range s.places(of, r.Body) {
-			o.Secrets = append(o.Secrets, rules.Secret{At: at, Version: s.Secret.Version})
+			o.Secrets = append(o.Secrets, rules.SecretPlace{At: at, Version: s.Secret.Version})
 		}
 	}
 	return o

@@ -11,7 +11,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-type object = cloudtest.Object
+type object = cloudtest.Fields
 
 const (
 	storeKey = "/subscriptions/s/resourcegroups/g/providers/acme.cache/stores/a"

@@ -16,8 +16,8 @@ import (
 	"github.com/app-sre/prcheck/qontract/gql"
 )
 
-// An Object is a datafile or a part of one.
-type Object = map[string]any
+// Fields are those of a datafile or a part of one.
+type Fields = map[string]any
 
 // The names in a new world.
 const (
@@ -30,7 +30,7 @@ const (
 
 // A World is the datafiles and resources of one side.
 type World struct {
-	Data      map[string]Object
+	Data      map[string]Fields
 	Resources map[string]string // contents by path
 }
 
@@ -38,28 +38,28 @@ type World struct {
 // specification has the types [Store] and [Rule].
 func New(endpoint string) *World {
 	return &World{
-		Data: map[string]Object{
+		Data: map[string]Fields{
 			API: {"$schema": "/cloud/api-1.yml", "name": "acme", "family": "arm", "endpoint": endpoint,
 				"specifications": []any{Spec},
-				"token":          Object{"path": "cloud/acme", "field": "token"}},
+				"token":          Fields{"path": "cloud/acme", "field": "token"}},
 			"/integrations/generic.yml": {"$schema": "/app-sre/integration-1.yml", "name": "generic",
 				"description": "resources of APIs",
-				"schemas":     []any{"/cloud/api-1.yml", "/cloud/resource-1.yml"}, "pr_check": Object{"cmd": "generic"}},
+				"schemas":     []any{"/cloud/api-1.yml", "/cloud/resource-1.yml"}, "pr_check": Fields{"cmd": "generic"}},
 		},
 		Resources: map[string]string{Spec: Specification, "/specs/common.json": Common},
 	}
 }
 
 // Add adds a resource of the API. It fills in schema and api if they are missing.
-func (w *World) Add(file string, r Object) {
-	full := Object{"$schema": "/cloud/resource-1.yml", "api": Object{"$ref": API}}
+func (w *World) Add(file string, r Fields) {
+	full := Fields{"$schema": "/cloud/resource-1.yml", "api": Fields{"$ref": API}}
 	maps.Copy(full, r)
 	w.Data[file] = full
 }
 
 // Clone returns a copy that shares nothing but the values of datafiles.
 func (w *World) Clone() *World {
-	out := &World{Data: map[string]Object{}, Resources: maps.Clone(w.Resources)}
+	out := &World{Data: map[string]Fields{}, Resources: maps.Clone(w.Resources)}
 	for file, of := range w.Data {
 		out.Data[file] = maps.Clone(of)
 	}
@@ -85,35 +85,35 @@ func (w *World) bundle() ([]byte, error) {
 	if err := json.Unmarshal(raw, &types); err != nil {
 		return nil, err
 	}
-	field := func(name, typ string, more Object) Object {
-		out := Object{"name": name, "type": typ}
+	field := func(name, typ string, more Fields) Fields {
+		out := Fields{"name": name, "type": typ}
 		maps.Copy(out, more)
 		return out
 	}
-	required := Object{"isRequired": true}
-	query, _ := types[len(types)-1].(Object)
+	required := Fields{"isRequired": true}
+	query, _ := types[len(types)-1].(Fields)
 	fields, _ := query["fields"].([]any)
 	query["fields"] = append(fields,
-		field("resources_v1", "Resource_v1", Object{"isList": true, "isRequired": true, "isResource": true}),
-		field("integrations_v1", "Integration_v1", Object{"isList": true, "datafileSchema": "/app-sre/integration-1.yml"}))
+		field("resources_v1", "Resource_v1", Fields{"isList": true, "isRequired": true, "isResource": true}),
+		field("integrations_v1", "Integration_v1", Fields{"isList": true, "datafileSchema": "/app-sre/integration-1.yml"}))
 	types = append(types,
-		Object{"name": "Resource_v1", "fields": []any{field("path", "string", required), field("content", "string", required),
+		Fields{"name": "Resource_v1", "fields": []any{field("path", "string", required), field("content", "string", required),
 			field("sha256sum", "string", required), field("schema", "string", nil)}},
-		Object{"name": "Integration_v1", "datafile": "/app-sre/integration-1.yml",
+		Fields{"name": "Integration_v1", "datafile": "/app-sre/integration-1.yml",
 			"fields": []any{field("name", "string", required),
-				field("schemas", "string", Object{"isList": true, "isRequired": true})}})
-	resources := Object{}
+				field("schemas", "string", Fields{"isList": true, "isRequired": true})}})
+	resources := Fields{}
 	for _, path := range slices.Sorted(maps.Keys(w.Resources)) {
 		sum := sha256.Sum256([]byte(w.Resources[path]))
-		resources[path] = Object{"path": path, "content": w.Resources[path], "sha256sum": hex.EncodeToString(sum[:]),
+		resources[path] = Fields{"path": path, "content": w.Resources[path], "sha256sum": hex.EncodeToString(sum[:]),
 			"$schema": nil, "backrefs": []any{}}
 	}
-	return json.Marshal(Object{
+	return json.Marshal(Fields{
 		"git_commit": "0000000000000000000000000000000000000000", "git_commit_timestamp": "1", "data": w.Data,
 		"resources": resources,
-		"schemas": Object{"/cloud/api-1.yml": Object{}, "/cloud/resource-1.yml": Object{},
-			"/app-sre/integration-1.yml": Object{}},
-		"graphql": Object{"$schema": "/app-interface/graphql-schemas-1.yml", "confs": types},
+		"schemas": Fields{"/cloud/api-1.yml": Fields{}, "/cloud/resource-1.yml": Fields{},
+			"/app-sre/integration-1.yml": Fields{}},
+		"graphql": Fields{"$schema": "/app-interface/graphql-schemas-1.yml", "confs": types},
 	})
 }
 

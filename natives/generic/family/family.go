@@ -10,7 +10,7 @@ import (
 // A Family is the habits of a group of APIs.
 type Family struct {
 	Name  string
-	Types *resources.Family
+	Types *resources.Habits
 
 	// FoldsCase says that two ids that differ in case only name one resource.
 	FoldsCase bool

@@ -13,8 +13,8 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/threeway"
 )
 
-// A Plan is a plan for an object that is applied by the server.
-type Plan struct {
+// An OwnedPlan is a plan for an object that is applied by the server.
+type OwnedPlan struct {
 	*threeway.Plan
 	// LeftOut is the desired fields that are not applied, since others have them: JSON
 	// pointers as those of the plan, sorted.
@@ -29,10 +29,10 @@ type Plan struct {
 // Make plans an object. Ours is the name under which we apply. What others have and we never
 // applied stays as it is, with a warning KEPT_CONTESTED that names the manager; so does what
 // the data no longer have and another manager has, too.
-func Make(in threeway.Input, ours string) Plan {
+func Make(in threeway.Input, ours string) OwnedPlan {
 	if !in.IsThere {
 		p := threeway.Make(in)
-		return Plan{Plan: p, Apply: p.Body}
+		return OwnedPlan{Plan: p, Apply: p.Body}
 	}
 	if in.Rules == nil {
 		in.Rules = rules.None
@@ -44,9 +44,9 @@ func Make(in threeway.Input, ours string) Plan {
 	m := Read(in.Live, ours)
 	live := in.Live
 	in.Live = m.Settle(applied, in.Desired, live, in.Rules)
-	out := Plan{Plan: threeway.Make(in), Apply: body.WithoutNulls(in.Desired)}
+	out := OwnedPlan{Plan: threeway.Make(in), Apply: body.WithoutNulls(in.Desired)}
 	var ignore []string
-	warnings := map[string]threeway.Finding{}
+	warnings := map[string]threeway.Objection{}
 	for _, c := range m.Conflicts(applied, in.Desired, live, in.Rules) {
 		if c.WasOurs {
 			out.Force = true
@@ -78,12 +78,12 @@ func Make(in threeway.Input, ours string) Plan {
 	for _, w := range warnings {
 		out.Warnings = append(out.Warnings, w)
 	}
-	slices.SortStableFunc(out.Warnings, func(a, b threeway.Finding) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(out.Warnings, func(a, b threeway.Objection) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 
-func contested(c Conflict, format string) threeway.Finding {
-	return threeway.Finding{Code: threeway.KeptContested, Path: c.Path, Pattern: c.Pattern,
+func contested(c Conflict, format string) threeway.Objection {
+	return threeway.Objection{Code: threeway.KeptContested, Path: c.Path, Pattern: c.Pattern,
 		Message: fmt.Sprintf(format, people(c.Managers))}
 }
 

@@ -20,9 +20,9 @@ const (
 	Import        Stage = "Import"        // before data are written about a resource that is there
 )
 
-// A Resource is what hooks are told. Bodies are JSON values with exact numbers (map[string]any,
+// A Subject is what hooks are told. Bodies are JSON values with exact numbers (map[string]any,
 // []any, json.Number, string, bool, nil); a body that is not there is nil.
-type Resource struct {
+type Subject struct {
 	Type          string // with its version, such as Microsoft.KeyVault/vaults@2019-09-01
 	ID            string // the path of the resource at its service
 	Applied       any    // the body that was applied last
@@ -99,15 +99,15 @@ type Hook struct {
 	Text   string // what it does and why, a sentence
 	ByName bool   // it runs only for resources whose data name it
 
-	MutateDesired func(context.Context, Resource) (any, error)
-	PostRead      func(context.Context, Resource) (any, error)
-	PreReconcile  func(context.Context, Resource) (Ready, error)
-	Compare       func(context.Context, Resource) ([]Leave, error)
-	MutateRequest func(context.Context, Resource, Request) (Request, error)
-	ClassifyError func(context.Context, Resource, Failure) (Class, error)
-	PostReconcile func(context.Context, Resource) error
-	PreDelete     func(context.Context, Resource) (Ready, error)
-	Import        func(context.Context, Resource) (any, error)
+	MutateDesired func(context.Context, Subject) (any, error)
+	PostRead      func(context.Context, Subject) (any, error)
+	PreReconcile  func(context.Context, Subject) (Ready, error)
+	Compare       func(context.Context, Subject) ([]Leave, error)
+	MutateRequest func(context.Context, Subject, Request) (Request, error)
+	ClassifyError func(context.Context, Subject, Failure) (Class, error)
+	PostReconcile func(context.Context, Subject) error
+	PreDelete     func(context.Context, Subject) (Ready, error)
+	Import        func(context.Context, Subject) (any, error)
 }
 
 // Stages returns the stages at which a hook does something, in their order.

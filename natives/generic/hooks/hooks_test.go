@@ -14,7 +14,7 @@ const scaleSet = "Microsoft.Compute/virtualMachineScaleSets@2019-07-01"
 
 func TestHooksOfAResource(t *testing.T) {
 	hook := func(name, types string, byName bool) *Hook {
-		return &Hook{Name: name, Types: types, ByName: byName, PostReconcile: func(context.Context, Resource) error {
+		return &Hook{Name: name, Types: types, ByName: byName, PostReconcile: func(context.Context, Subject) error {
 			return nil
 		}}
 	}
@@ -31,7 +31,7 @@ func TestHooksOfAResource(t *testing.T) {
 		{"Q/a", nil, ""}, {"P/ab/c", nil, ""},
 	} {
 		got := ""
-		for _, h := range r.of(Resource{Type: c.of, Named: c.named}) {
+		for _, h := range r.of(Subject{Type: c.of, Named: c.named}) {
 			got += h.Name
 		}
 		if got != c.want {
@@ -41,7 +41,7 @@ func TestHooksOfAResource(t *testing.T) {
 }
 
 func TestRegistryRefuses(t *testing.T) {
-	act := func(context.Context, Resource) error { return nil }
+	act := func(context.Context, Subject) error { return nil }
 	for _, c := range []struct {
 		hooks []*Hook
 		want  string
@@ -81,7 +81,7 @@ func TestCheckName(t *testing.T) {
 func TestFailuresAreOfOneResource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, err := New(time.Second,
-			&Hook{Name: "h", Types: "T", MutateDesired: func(ctx context.Context, x Resource) (any, error) {
+			&Hook{Name: "h", Types: "T", MutateDesired: func(ctx context.Context, x Subject) (any, error) {
 				body := x.Desired.(map[string]any)
 				switch x.ID {
 				case "panic":
@@ -103,7 +103,7 @@ func TestFailuresAreOfOneResource(t *testing.T) {
 			{"error", "hook h at MutateDesired: no"},
 			{"good", ""},
 		} {
-			x := Resource{Type: "T", ID: c.id, Desired: map[string]any{"secret": "canary"}}
+			x := Subject{Type: "T", ID: c.id, Desired: map[string]any{"secret": "canary"}}
 			got, err := r.MutateDesired(t.Context(), x)
 			switch {
 			case c.want == "" && (err != nil || !reflect.DeepEqual(got, map[string]any{"secret": "changed"})):
@@ -124,7 +124,7 @@ func TestFailuresAreOfOneResource(t *testing.T) {
 func TestOverrunningHookIsNotCalledAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls, stop := 0, make(chan struct{})
-		r, err := New(time.Second, &Hook{Name: "h", Types: "T", PostReconcile: func(context.Context, Resource) error {
+		r, err := New(time.Second, &Hook{Name: "h", Types: "T", PostReconcile: func(context.Context, Subject) error {
 			calls++
 			<-stop
 			return nil
@@ -132,7 +132,7 @@ func TestOverrunningHookIsNotCalledAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := Resource{Type: "T"}
+		x := Subject{Type: "T"}
 		for i, want := range []error{ErrTimeout, ErrLeft, ErrLeft} {
 			if err := r.PostReconcile(t.Context(), x); !errors.Is(err, want) {
 				t.Errorf("call %d: got %v, want %v", i, err, want)
@@ -148,8 +148,8 @@ func TestOverrunningHookIsNotCalledAgain(t *testing.T) {
 
 // Each stage runs what a hook does there, and passes the result on to the next hook.
 func TestStages(t *testing.T) {
-	add := func(word string) func(context.Context, Resource) (any, error) {
-		return func(_ context.Context, x Resource) (any, error) {
+	add := func(word string) func(context.Context, Subject) (any, error) {
+		return func(_ context.Context, x Subject) (any, error) {
 			old, _ := x.Desired.(string)
 			if x.Live != nil {
 				old = x.Live.(string)
@@ -158,28 +158,28 @@ func TestStages(t *testing.T) {
 		}
 	}
 	one := &Hook{Name: "1", Types: "*", MutateDesired: add("1"), PostRead: add("1"), Import: add("1"),
-		PreReconcile: func(context.Context, Resource) (Ready, error) {
+		PreReconcile: func(context.Context, Subject) (Ready, error) {
 			return Ready{First: []Request{{Path: "1"}}, Set: map[string]any{"/a": 1}}, nil
 		},
-		Compare: func(context.Context, Resource) ([]Leave, error) { return []Leave{{At: "/1"}}, nil },
-		MutateRequest: func(_ context.Context, _ Resource, q Request) (Request, error) {
+		Compare: func(context.Context, Subject) ([]Leave, error) { return []Leave{{At: "/1"}}, nil },
+		MutateRequest: func(_ context.Context, _ Subject, q Request) (Request, error) {
 			q.Path += "1"
 			return q, nil
 		},
-		ClassifyError: func(context.Context, Resource, Failure) (Class, error) { return "", nil },
+		ClassifyError: func(context.Context, Subject, Failure) (Class, error) { return "", nil },
 	}
 	two := &Hook{Name: "2", Types: "*", MutateDesired: add("2"), PostRead: add("2"), Import: add("2"),
-		PreReconcile:  func(context.Context, Resource) (Ready, error) { return Ready{First: []Request{{Path: "2"}}}, nil },
-		Compare:       func(context.Context, Resource) ([]Leave, error) { return []Leave{{At: "/2"}}, nil },
+		PreReconcile:  func(context.Context, Subject) (Ready, error) { return Ready{First: []Request{{Path: "2"}}}, nil },
+		Compare:       func(context.Context, Subject) ([]Leave, error) { return []Leave{{At: "/2"}}, nil },
 		MutateRequest: one.MutateRequest,
-		ClassifyError: func(context.Context, Resource, Failure) (Class, error) { return "slow", nil },
-		PreDelete:     func(context.Context, Resource) (Ready, error) { return Ready{Decision: Block, Reason: "no"}, nil },
+		ClassifyError: func(context.Context, Subject, Failure) (Class, error) { return "slow", nil },
+		PreDelete:     func(context.Context, Subject) (Ready, error) { return Ready{Decision: Block, Reason: "no"}, nil },
 	}
 	r, err := New(0, two, one)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := Resource{Type: "t", Desired: "0"}
+	x := Subject{Type: "t", Desired: "0"}
 	ctx := t.Context()
 	check := func(stage Stage, want any) func(any, error) {
 		return func(got any, err error) {
@@ -191,7 +191,7 @@ func TestStages(t *testing.T) {
 	}
 	check(MutateDesired, "012")(r.MutateDesired(ctx, x))
 	check(Import, "012")(r.Import(ctx, x))
-	check(PostRead, "l12")(r.PostRead(ctx, Resource{Type: "t", Live: "l"}))
+	check(PostRead, "l12")(r.PostRead(ctx, Subject{Type: "t", Live: "l"}))
 	first, err := r.PreReconcile(ctx, x)
 	check(PreReconcile, Ready{First: []Request{{Path: "1"}, {Path: "2"}}, Set: map[string]any{"/a": 1}})(first, err)
 	left, err := r.Compare(ctx, x)

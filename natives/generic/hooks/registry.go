@@ -87,7 +87,7 @@ func (r *Registry) CheckName(typeName, name string) error {
 }
 
 // of returns the hooks that run for a resource.
-func (r *Registry) of(x Resource) []*Hook {
+func (r *Registry) of(x Subject) []*Hook {
 	if r == nil {
 		return nil
 	}

@@ -45,8 +45,8 @@ const grace = 100 * time.Millisecond
 // call runs one hook with a copy of the resource. The goroutine of a hook that overruns its
 // time is left alone: it has copies only, and its result is dropped. Until it ends the hook is
 // not called again, so at most as many goroutines are left as workers called it at once.
-func call[T any](ctx context.Context, r *Registry, h *Hook, s Stage, x Resource, run func(context.Context,
-	Resource) (T, error)) (T, error) {
+func call[T any](ctx context.Context, r *Registry, h *Hook, s Stage, x Subject, run func(context.Context,
+	Subject) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	var out result[T]
@@ -116,28 +116,28 @@ func (r *Registry) isLeft(h *Hook) bool {
 }
 
 // MutateDesired returns the desired body as the hooks of a resource change it.
-func (r *Registry) MutateDesired(ctx context.Context, x Resource) (any, error) {
+func (r *Registry) MutateDesired(ctx context.Context, x Subject) (any, error) {
 	err := r.change(ctx, &x, MutateDesired, &x.Desired, func(h *Hook) change { return h.MutateDesired })
 	return x.Desired, err
 }
 
 // PostRead returns the live body as the hooks of a resource change it.
-func (r *Registry) PostRead(ctx context.Context, x Resource) (any, error) {
+func (r *Registry) PostRead(ctx context.Context, x Subject) (any, error) {
 	err := r.change(ctx, &x, PostRead, &x.Live, func(h *Hook) change { return h.PostRead })
 	return x.Live, err
 }
 
 // Import returns the body that is written as data about a live resource. It begins with
 // Desired, which is the live body without what data do not hold.
-func (r *Registry) Import(ctx context.Context, x Resource) (any, error) {
+func (r *Registry) Import(ctx context.Context, x Subject) (any, error) {
 	err := r.change(ctx, &x, Import, &x.Desired, func(h *Hook) change { return h.Import })
 	return x.Desired, err
 }
 
-type change = func(context.Context, Resource) (any, error)
+type change = func(context.Context, Subject) (any, error)
 
 // change lets the hooks of a resource change one of its bodies, each what the last one left.
-func (r *Registry) change(ctx context.Context, x *Resource, s Stage, body *any, of func(*Hook) change) error {
+func (r *Registry) change(ctx context.Context, x *Subject, s Stage, body *any, of func(*Hook) change) error {
 	for _, h := range r.of(*x) {
 		run := of(h)
 		if run == nil {
@@ -155,19 +155,19 @@ func (r *Registry) change(ctx context.Context, x *Resource, s Stage, body *any, 
 
 // PreReconcile returns whether a resource may be worked on. The first hook that does not let
 // it proceed decides.
-func (r *Registry) PreReconcile(ctx context.Context, x Resource) (Ready, error) {
-	return r.ready(ctx, x, PreReconcile, func(h *Hook) func(context.Context, Resource) (Ready, error) {
+func (r *Registry) PreReconcile(ctx context.Context, x Subject) (Ready, error) {
+	return r.ready(ctx, x, PreReconcile, func(h *Hook) func(context.Context, Subject) (Ready, error) {
 		return h.PreReconcile
 	})
 }
 
 // PreDelete returns whether a resource may be deleted, as [Registry.PreReconcile] does.
-func (r *Registry) PreDelete(ctx context.Context, x Resource) (Ready, error) {
-	return r.ready(ctx, x, PreDelete, func(h *Hook) func(context.Context, Resource) (Ready, error) { return h.PreDelete })
+func (r *Registry) PreDelete(ctx context.Context, x Subject) (Ready, error) {
+	return r.ready(ctx, x, PreDelete, func(h *Hook) func(context.Context, Subject) (Ready, error) { return h.PreDelete })
 }
 
-func (r *Registry) ready(ctx context.Context, x Resource, s Stage, of func(*Hook) func(context.Context,
-	Resource) (Ready, error)) (Ready, error) {
+func (r *Registry) ready(ctx context.Context, x Subject, s Stage, of func(*Hook) func(context.Context,
+	Subject) (Ready, error)) (Ready, error) {
 	var all Ready
 	for _, h := range r.of(x) {
 		run := of(h)
@@ -193,7 +193,7 @@ func (r *Registry) ready(ctx context.Context, x Resource, s Stage, of func(*Hook
 }
 
 // Compare returns what is left as it is live.
-func (r *Registry) Compare(ctx context.Context, x Resource) ([]Leave, error) {
+func (r *Registry) Compare(ctx context.Context, x Subject) ([]Leave, error) {
 	var out []Leave
 	for _, h := range r.of(x) {
 		if h.Compare == nil {
@@ -209,14 +209,14 @@ func (r *Registry) Compare(ctx context.Context, x Resource) ([]Leave, error) {
 }
 
 // MutateRequest returns a request as the hooks of a resource change it.
-func (r *Registry) MutateRequest(ctx context.Context, x Resource, q Request) (Request, error) {
+func (r *Registry) MutateRequest(ctx context.Context, x Subject, q Request) (Request, error) {
 	for _, h := range r.of(x) {
 		if h.MutateRequest == nil {
 			continue
 		}
 		given := q
 		given.Body = body.Clone(q.Body)
-		next, err := call(ctx, r, h, MutateRequest, x, func(ctx context.Context, x Resource) (Request, error) {
+		next, err := call(ctx, r, h, MutateRequest, x, func(ctx context.Context, x Subject) (Request, error) {
 			return h.MutateRequest(ctx, x, given)
 		})
 		if err != nil {
@@ -229,12 +229,12 @@ func (r *Registry) MutateRequest(ctx context.Context, x Resource, q Request) (Re
 
 // ClassifyError returns the class of a failure, "" if no hook knows it. The first hook that
 // knows it decides.
-func (r *Registry) ClassifyError(ctx context.Context, x Resource, f Failure) (Class, error) {
+func (r *Registry) ClassifyError(ctx context.Context, x Subject, f Failure) (Class, error) {
 	for _, h := range r.of(x) {
 		if h.ClassifyError == nil {
 			continue
 		}
-		class, err := call(ctx, r, h, ClassifyError, x, func(ctx context.Context, x Resource) (Class, error) {
+		class, err := call(ctx, r, h, ClassifyError, x, func(ctx context.Context, x Subject) (Class, error) {
 			return h.ClassifyError(ctx, x, f)
 		})
 		if err != nil || class != "" {
@@ -245,12 +245,12 @@ func (r *Registry) ClassifyError(ctx context.Context, x Resource, f Failure) (Cl
 }
 
 // PostReconcile runs what the hooks of a resource do after it was brought in line.
-func (r *Registry) PostReconcile(ctx context.Context, x Resource) error {
+func (r *Registry) PostReconcile(ctx context.Context, x Subject) error {
 	for _, h := range r.of(x) {
 		if h.PostReconcile == nil {
 			continue
 		}
-		if _, err := call(ctx, r, h, PostReconcile, x, func(ctx context.Context, x Resource) (struct{}, error) {
+		if _, err := call(ctx, r, h, PostReconcile, x, func(ctx context.Context, x Subject) (struct{}, error) {
 			return struct{}{}, h.PostReconcile(ctx, x)
 		}); err != nil {
 			return err

@@ -32,7 +32,7 @@ func Shipped() []*Hook {
 
 // leaveCapacity leaves the capacity alone once the scale set is there. Its first value is that
 // of the data.
-func leaveCapacity(_ context.Context, x Resource) ([]Leave, error) {
+func leaveCapacity(_ context.Context, x Subject) ([]Leave, error) {
 	if _, isThere := body.Get(x.Live, "/sku/capacity"); !isThere {
 		return nil, nil
 	}
@@ -46,7 +46,7 @@ const networkRules = "/properties/networkAcls"
 
 // emptyRules fills in an empty list for each list of rules that a request clears, and does not
 // name or names as null: by itself, or with all network rules.
-func emptyRules(_ context.Context, x Resource, q Request) (Request, error) {
+func emptyRules(_ context.Context, x Subject, q Request) (Request, error) {
 	for _, list := range ruleLists {
 		pointer := networkRules + "/" + list
 		if _, isThere := body.Get(x.Live, pointer); !isThere || !clears(q.Cleared, pointer) {

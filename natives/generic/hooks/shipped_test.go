@@ -24,12 +24,12 @@ func TestCapacityIsLeftToTheAutoscaler(t *testing.T) {
 	live := decode(t, `{"sku": {"capacity": 7}}`)
 	for _, c := range []struct {
 		name string
-		x    Resource
+		x    Subject
 		want int
 	}{
-		{"named and there", Resource{Type: scaleSet, Live: live, Named: []string{"azure-autoscaled-capacity"}}, 1},
-		{"not named", Resource{Type: scaleSet, Live: live}, 0},
-		{"not there yet", Resource{Type: scaleSet, Named: []string{"azure-autoscaled-capacity"}}, 0},
+		{"named and there", Subject{Type: scaleSet, Live: live, Named: []string{"azure-autoscaled-capacity"}}, 1},
+		{"not named", Subject{Type: scaleSet, Live: live}, 0},
+		{"not there yet", Subject{Type: scaleSet, Named: []string{"azure-autoscaled-capacity"}}, 0},
 	} {
 		got, err := Default().Compare(t.Context(), c.x)
 		if err != nil || len(got) != c.want || c.want > 0 && got[0].At != "/sku/capacity" {
@@ -62,7 +62,7 @@ func TestEmptyRules(t *testing.T) {
 		{"a patch of something else", "PATCH", `{"tags": {"a": null}}`, `{"tags": {"a": null}}`, []string{"/tags/a"}},
 	} {
 		body := decode(t, c.body)
-		got, err := Default().MutateRequest(t.Context(), Resource{Type: "microsoft.storage/storageaccounts",
+		got, err := Default().MutateRequest(t.Context(), Subject{Type: "microsoft.storage/storageaccounts",
 			Live: decode(t, live)},
 			Request{Method: c.method, Body: body, Cleared: c.cleared})
 		if err != nil || !reflect.DeepEqual(got.Body, decode(t, c.want)) {
@@ -102,7 +102,7 @@ func TestSoftDeletedVault(t *testing.T) {
 		{name: "no answer", err: errors.New("broken"), fails: "broken"},
 	} {
 		asked := ""
-		x := Resource{Type: "Microsoft.KeyVault/vaults@2019-09-01", OnSoftDeleted: c.choice, Live: c.live,
+		x := Subject{Type: "Microsoft.KeyVault/vaults@2019-09-01", OnSoftDeleted: c.choice, Live: c.live,
 			ID:      "/subscriptions/s/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v",
 			Desired: decode(t, `{"location": "West US"}`),
 			Read: func(_ context.Context, p string) (Answer, error) {
@@ -125,7 +125,7 @@ func TestSoftDeletedVault(t *testing.T) {
 			t.Errorf("%s: asked %s", c.name, asked)
 		}
 	}
-	class, err := Default().ClassifyError(t.Context(), Resource{Type: "Microsoft.KeyVault/vaults"},
+	class, err := Default().ClassifyError(t.Context(), Subject{Type: "Microsoft.KeyVault/vaults"},
 		Failure{Status: 409, Code: "VaultAlreadyExists"})
 	if err != nil || class != "slow" {
 		t.Errorf("got %q, %v", class, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/body"
 )
 
-func (x Resource) clone() Resource {
+func (x Subject) clone() Subject {
 	x.Applied, x.Desired, x.Live = body.Clone(x.Applied), body.Clone(x.Desired), body.Clone(x.Live)
 	x.Named = append([]string(nil), x.Named...)
 	return x

@@ -13,7 +13,7 @@ import (
 
 // findDeletedVault looks whether the name of a vault that is to be created is reserved by a
 // deleted one.
-func findDeletedVault(ctx context.Context, x Resource) (Ready, error) {
+func findDeletedVault(ctx context.Context, x Subject) (Ready, error) {
 	if x.Live != nil || x.Read == nil {
 		return Ready{}, nil
 	}
@@ -58,7 +58,7 @@ func until(deleted any) string {
 }
 
 // deletedVault returns the path at which a deleted vault would be found.
-func deletedVault(x Resource) (string, bool) {
+func deletedVault(x Subject) (string, bool) {
 	parts := strings.Split(strings.Trim(x.ID, "/"), "/")
 	place := strings.ToLower(strings.ReplaceAll(text(x.Desired, "/location"), " ", ""))
 	if len(parts) < 2 || !strings.EqualFold(parts[0], "subscriptions") || place == "" {
@@ -69,7 +69,7 @@ func deletedVault(x Resource) (string, bool) {
 }
 
 // classifyVault knows that a name that somebody else has is not free the next minute either.
-func classifyVault(_ context.Context, _ Resource, f Failure) (Class, error) {
+func classifyVault(_ context.Context, _ Subject, f Failure) (Class, error) {
 	if f.Status == http.StatusConflict && f.Code == "VaultAlreadyExists" {
 		return "slow", nil
 	}

@@ -246,7 +246,7 @@ body:
 // What the specification does not allow is left out, with all of a value that is merged as one.
 func TestRefuse(t *testing.T) {
 	bad := rules.Rule{ReadOnly: true}
-	typ := &validate.Type{Rules: rules.Table{
+	typ := &validate.Checker{Rules: rules.Table{
 		{At: "/a", Rule: bad}, {At: "/users", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}},
 		{At: "/users/*/id", Rule: bad}, {At: "/items/*/x/at", Rule: bad},
 		{At: "/one", Rule: rules.Rule{Atomic: true}}, {At: "/one/x", Rule: bad},

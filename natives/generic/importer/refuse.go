@@ -23,7 +23,7 @@ const maxRefused = 5
 
 // Refuse leaves out what the specification does not allow, so that the data have no mistake. What
 // is required and missing stays so: nobody but a person can write it.
-func (s *Stripped) Refuse(typ *validate.Type) {
+func (s *Stripped) Refuse(typ *validate.Checker) {
 	for range maxRefused {
 		isDone := true
 		for _, f := range typ.Check(validate.Body{Value: s.Body}) {

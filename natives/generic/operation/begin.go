@@ -24,7 +24,7 @@ const (
 // Begin reads the answer to a request that changes something, which must be 2xx. It returns
 // the operation that began, or nil and how the request ended. The resource is the path with
 // the query that reads it.
-func Begin(verb, resource string, endpoint *url.URL, first Answer, now time.Time) (*Operation, Result) {
+func Begin(verb, resource string, endpoint *url.URL, first Answer, now time.Time) (*Operation, Ending) {
 	state := provisioningState(first.Body)
 	isRunning := first.Status == http.StatusAccepted || first.Status == http.StatusCreated && state == "" &&
 		header(first) != "" ||
@@ -40,7 +40,7 @@ func Begin(verb, resource string, endpoint *url.URL, first Answer, now time.Time
 
 // begin returns the operation that an answer names: the resource itself is asked if it names
 // none.
-func begin(verb, resource string, endpoint *url.URL, first Answer, now time.Time) (*Operation, Result) {
+func begin(verb, resource string, endpoint *url.URL, first Answer, now time.Time) (*Operation, Ending) {
 	o := &Operation{Verb: verb, Resource: resource, Began: now.UTC(), Wait: seconds(first.Header, now)}
 	if r := o.move(endpoint, first.Header); r.Outcome != "" {
 		return nil, r
@@ -48,14 +48,14 @@ func begin(verb, resource string, endpoint *url.URL, first Answer, now time.Time
 	if o.Kind == "" {
 		o.Kind, o.Address = Resource, resource
 	}
-	return o, Result{}
+	return o, Ending{}
 }
 
 // beginDeclared reads an answer whose body says that all is done, or nothing. If it names a status
 // document, that is asked all the same.
-func beginDeclared(verb, resource string, endpoint *url.URL, first Answer, now time.Time) (*Operation, Result) {
+func beginDeclared(verb, resource string, endpoint *url.URL, first Answer, now time.Time) (*Operation, Ending) {
 	if first.Header.Get(statusHeader) == "" {
-		return nil, Result{Outcome: Succeeded}
+		return nil, Ending{Outcome: Succeeded}
 	}
 	return begin(verb, resource, endpoint, first, now)
 }
@@ -71,7 +71,7 @@ func header(a Answer) string {
 // move sets the kind and the address of an operation to those that the headers of an answer
 // name, if they name any. A document with the status names a Location only for the result, so one
 // that is not of the endpoint is left alone.
-func (o *Operation) move(endpoint *url.URL, h http.Header) Result {
+func (o *Operation) move(endpoint *url.URL, h http.Header) Ending {
 	kind, address := Status, h.Get(statusHeader)
 	if location := h.Get(locationHeader); address == "" && o.Kind != Status {
 		kind, address = Location, location
@@ -79,13 +79,13 @@ func (o *Operation) move(endpoint *url.URL, h http.Header) Result {
 		o.Result = location
 	}
 	if address == "" {
-		return Result{}
+		return Ending{}
 	}
 	if _, err := Resolve(endpoint, address); err != nil {
-		return Result{Outcome: Failed, Code: CodeHost, Message: err.Error()}
+		return Ending{Outcome: Failed, Code: CodeHost, Message: err.Error()}
 	}
 	o.Kind, o.Address = kind, address
-	return Result{}
+	return Ending{}
 }
 
 const maxAddress = 8 << 10 // bytes
@@ -168,8 +168,8 @@ func provisioningState(body any) string {
 }
 
 // failure returns the result of a state that says that an operation failed.
-func failure(state string, body any) Result {
-	r := Result{Outcome: Failed, Code: CodeFailed}
+func failure(state string, body any) Ending {
+	r := Ending{Outcome: Failed, Code: CodeFailed}
 	if !strings.EqualFold(strings.TrimSpace(state), "failed") {
 		r.Code = CodeCanceled
 	}

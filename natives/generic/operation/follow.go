@@ -45,7 +45,7 @@ func (c Clock) Fill() Clock {
 // Follow asks about an operation until it ends, or until the time is over. It changes the
 // operation as the service moves it. When it succeeded or is unknown, [Follower.Finish] says
 // what became of the resource.
-func (f Follower) Follow(ctx context.Context, o *Operation) Result {
+func (f Follower) Follow(ctx context.Context, o *Operation) Ending {
 	clock := f.Clock.Fill()
 	timeout := f.Timeout
 	if timeout == 0 {
@@ -84,25 +84,25 @@ func (f Follower) Follow(ctx context.Context, o *Operation) Result {
 	}
 }
 
-func pending(err error) Result { return Result{Outcome: Pending, Err: err} }
+func pending(err error) Ending { return Ending{Outcome: Pending, Err: err} }
 
 // errMissing says that a resource is not there that an operation is to make.
 var errMissing = errors.New("the resource is not there")
 
 // giveUp ends following after too many answers that say nothing.
-func (o *Operation) giveUp(trouble error) Result {
+func (o *Operation) giveUp(trouble error) Ending {
 	if errors.Is(trouble, errMissing) {
-		return Result{Outcome: Unknown}
+		return Ending{Outcome: Unknown}
 	}
 	return pending(trouble)
 }
 
 // poll asks once. Without an outcome the operation goes on; then the error says why the answer
 // was none.
-func (f Follower) poll(ctx context.Context, o *Operation) (r Result, trouble error) {
+func (f Follower) poll(ctx context.Context, o *Operation) (r Ending, trouble error) {
 	address, err := Resolve(f.Endpoint, o.Address)
 	if err != nil {
-		return Result{Outcome: Failed, Code: CodeHost, Message: err.Error()}, nil
+		return Ending{Outcome: Failed, Code: CodeHost, Message: err.Error()}, nil
 	}
 	o.Wait = int(defaultWait / time.Second)
 	a, err := f.Ask(ctx, address)
@@ -110,14 +110,14 @@ func (f Follower) poll(ctx context.Context, o *Operation) (r Result, trouble err
 	case ctx.Err() != nil:
 		return pending(context.Cause(ctx)), nil
 	case err != nil:
-		return Result{}, err
+		return Ending{}, err
 	}
 	o.Wait = seconds(a.Header, f.Clock.Fill().Now())
 	switch {
 	case a.Status == http.StatusTooManyRequests:
-		return Result{}, nil
+		return Ending{}, nil
 	case a.Status == http.StatusRequestTimeout, a.Status >= 500:
-		return Result{}, fmt.Errorf("asking about the operation: status %d", a.Status)
+		return Ending{}, fmt.Errorf("asking about the operation: status %d", a.Status)
 	case isGone(a):
 		return o.missing()
 	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden, a.Status >= 300 && a.Status < 400,
@@ -126,46 +126,46 @@ func (f Follower) poll(ctx context.Context, o *Operation) (r Result, trouble err
 	case a.Status >= 400 && o.Kind == Location:
 		return failure("failed", a.Body), nil
 	case a.Status >= 400:
-		return Result{Outcome: Unknown}, nil
+		return Ending{Outcome: Unknown}, nil
 	}
 	return f.read(o, a), nil
 }
 
 // missing reads a 404: a deleted resource is gone, a forgotten operation leaves the answer to
 // the resource, and a resource that is new may not be there yet.
-func (o *Operation) missing() (Result, error) {
+func (o *Operation) missing() (Ending, error) {
 	switch {
 	case o.Kind != Resource:
-		return Result{Outcome: Unknown}, nil
+		return Ending{Outcome: Unknown}, nil
 	case o.Verb == http.MethodDelete:
-		return Result{Outcome: Succeeded}, nil
+		return Ending{Outcome: Succeeded}, nil
 	}
-	return Result{}, errMissing
+	return Ending{}, errMissing
 }
 
 // read reads an answer of 2xx. Without an outcome the operation goes on.
-func (f Follower) read(o *Operation, a Answer) Result {
+func (f Follower) read(o *Operation, a Answer) Ending {
 	switch o.Kind {
 	case Location:
 		if a.Status != http.StatusAccepted {
-			return Result{Outcome: Succeeded}
+			return Ending{Outcome: Succeeded}
 		}
 	case Resource:
 		r, goesOn := Decide(o.Verb, a)
 		if !goesOn && a.Status != http.StatusAccepted {
 			return r
 		}
-		return Result{}
+		return Ending{}
 	default:
 		object, _ := a.Body.(map[string]any)
 		state, _ := object["status"].(string)
 		switch {
 		case outcomeOf(state) == Succeeded:
-			return Result{Outcome: Succeeded}
+			return Ending{Outcome: Succeeded}
 		case outcomeOf(state) == Failed:
 			return failure(state, a.Body)
 		case state == "" && a.Status != http.StatusAccepted:
-			return Result{Outcome: Unknown}
+			return Ending{Outcome: Unknown}
 		}
 	}
 	return o.move(f.Endpoint, a.Header)
@@ -174,19 +174,19 @@ func (f Follower) read(o *Operation, a Answer) Result {
 func isGone(a Answer) bool { return a.Status == http.StatusNotFound || a.Status == http.StatusGone }
 
 // Decide reads from a resource itself how an operation ended. It returns true if it goes on.
-func Decide(verb string, a Answer) (r Result, goesOn bool) {
+func Decide(verb string, a Answer) (r Ending, goesOn bool) {
 	state := provisioningState(a.Body)
 	switch {
 	case isGone(a) && verb == http.MethodDelete:
-		return Result{Outcome: Succeeded}, false
+		return Ending{Outcome: Succeeded}, false
 	case isGone(a):
-		return Result{Outcome: Failed, Code: CodeFailed, Message: "the resource is not there after the operation"}, false
+		return Ending{Outcome: Failed, Code: CodeFailed, Message: "the resource is not there after the operation"}, false
 	case outcomeOf(state) == Failed:
 		return failure(state, a.Body), false
 	case verb == http.MethodDelete, state != "" && outcomeOf(state) == "":
-		return Result{}, true
+		return Ending{}, true
 	}
-	return Result{Outcome: Succeeded}, false
+	return Ending{Outcome: Succeeded}, false
 }
 
 // resource reads a resource. One that is not there may not be seen everywhere yet, and a service
@@ -215,7 +215,7 @@ func (f Follower) resource(ctx context.Context, address *url.URL, verb string) (
 // Finish reads the resource after an operation succeeded or was forgotten, and returns what it
 // is now. While the resource says that it is still worked on, it is asked again. A result that is
 // declared to be elsewhere is waited for first; what it says counts if the resource agrees.
-func (f Follower) Finish(ctx context.Context, o *Operation) (Answer, Result) {
+func (f Follower) Finish(ctx context.Context, o *Operation) (Answer, Ending) {
 	told := f.result(ctx, o)
 	if told.Outcome == Pending {
 		return Answer{}, told
@@ -229,22 +229,22 @@ func (f Follower) Finish(ctx context.Context, o *Operation) (Answer, Result) {
 
 // result waits for the result of an operation where the specification says that it is at the
 // Location, and the status document ended before it. One that cannot be read says nothing.
-func (f Follower) result(ctx context.Context, o *Operation) Result {
+func (f Follower) result(ctx context.Context, o *Operation) Ending {
 	if o.FinalState != AtLocation || o.Kind != Status || o.Result == "" || o.Result == o.Resource {
-		return Result{}
+		return Ending{}
 	}
 	o.Kind, o.Address, o.Result, o.Wait = Location, o.Result, "", int(minWait/time.Second)
 	r := f.Follow(ctx, o)
 	if r.Outcome == Pending && r.Err != nil && ctx.Err() == nil {
-		return Result{}
+		return Ending{}
 	}
 	return r
 }
 
-func (f Follower) finish(ctx context.Context, o *Operation) (Answer, Result) {
+func (f Follower) finish(ctx context.Context, o *Operation) (Answer, Ending) {
 	address, err := Resolve(f.Endpoint, o.Resource)
 	if err != nil {
-		return Answer{}, Result{Outcome: Failed, Code: CodeHost, Message: err.Error()}
+		return Answer{}, Ending{Outcome: Failed, Code: CodeHost, Message: err.Error()}
 	}
 	for range maxRounds {
 		a, err := f.resource(ctx, address, o.Verb)

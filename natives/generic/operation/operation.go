@@ -60,8 +60,8 @@ const (
 	Pending   Outcome = "pending" // it goes on, and is resumed in a later run
 )
 
-// A Result is the outcome of an operation.
-type Result struct {
+// An Ending is the outcome of an operation.
+type Ending struct {
 	Outcome Outcome
 	Code    string // of a failure
 	Message string // of a failure, as the service wrote it: untrusted

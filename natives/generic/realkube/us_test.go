@@ -32,20 +32,20 @@ func (c *cluster) us(t *testing.T, k kind) *us {
 
 // An outcome is what became of one application.
 type outcome struct {
-	plan  fields.Plan // the first one
+	plan  fields.OwnedPlan // the first one
 	did   rest.Did
 	notes []rest.Note
 	err   error
 }
 
 // plan plans an object.
-func (u *us) plan(t *testing.T, namespace, name string, desired map[string]any) fields.Plan {
+func (u *us) plan(t *testing.T, namespace, name string, desired map[string]any) fields.OwnedPlan {
 	t.Helper()
 	live := u.live(t, u.kind, namespace, name)
 	return u.planOver(rest.Live{Found: live != nil, Body: any(live)}, namespace, name, desired)
 }
 
-func (u *us) planOver(live rest.Live, namespace, name string, desired map[string]any) fields.Plan {
+func (u *us) planOver(live rest.Live, namespace, name string, desired map[string]any) fields.OwnedPlan {
 	applied, was := u.applied[name]
 	return fields.Make(threeway.Input{Applied: applied, WasApplied: was, Desired: u.kind.object(namespace, name, desired),
 		Live: live.Body, IsThere: live.Found, Rules: u.rules}, family.FieldManager)
@@ -56,7 +56,7 @@ type planner struct {
 	*us
 	namespace, name string
 	desired         map[string]any
-	made            []fields.Plan
+	made            []fields.OwnedPlan
 }
 
 func (p *planner) Mutate(_ context.Context, s rest.Sending) (any, error) { return s.Body, nil }

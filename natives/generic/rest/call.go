@@ -69,7 +69,7 @@ func (c *Client) ResumeAction(ctx context.Context, t Target, o operation.Operati
 }
 
 // ended returns the error of an operation that an action began.
-func (c *Client) ended(ctx context.Context, t Target, result operation.Result) error {
+func (c *Client) ended(ctx context.Context, t Target, result operation.Ending) error {
 	switch result.Outcome {
 	case operation.Succeeded:
 		return nil

@@ -100,7 +100,7 @@ func (w *write) vanish(ctx context.Context, a operation.Answer) error {
 	resource := w.path(w.t.Address.URI())
 	f := w.follower(w.t, w.m)
 	var o *operation.Operation
-	r := operation.Result{Outcome: operation.Succeeded}
+	r := operation.Ending{Outcome: operation.Succeeded}
 	if w.Family.HasOperations {
 		o, r = operation.Begin(http.MethodDelete, resource, w.Endpoint, a, clock.Now())
 	}

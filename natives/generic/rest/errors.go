@@ -94,7 +94,7 @@ func (e *Error) FailureClass() string {
 }
 
 // failed returns the error of an operation that failed.
-func (c *Client) failed(r operation.Result, typeName string) *Error {
+func (c *Client) failed(r operation.Ending, typeName string) *Error {
 	f := failure{Code: r.Code, Message: r.Message}
 	e := f.error(typeName, c.text)
 	e.IsOfOperation = true

@@ -36,7 +36,7 @@ func (w *write) follow(ctx context.Context, verb string, a operation.Answer) err
 }
 
 // settle reads the resource after an operation, and returns what it is then.
-func (c *Client) settle(ctx context.Context, f operation.Follower, o *operation.Operation, r operation.Result,
+func (c *Client) settle(ctx context.Context, f operation.Follower, o *operation.Operation, r operation.Ending,
 	typeName string) (Live, error) {
 	var a operation.Answer
 	isDone := r.Outcome == operation.Succeeded && o.Verb != http.MethodDelete

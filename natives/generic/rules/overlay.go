@@ -12,14 +12,14 @@ import (
 type Overlay struct {
 	Ignore    []string // not compared, and sent as they are live
 	Exclusive []string // lists in which items of others are removed
-	Secrets   []Secret
+	Secrets   []SecretPlace
 	// Unread are places whose values the service does not answer, although the specification
 	// does not say so.
 	Unread []string
 }
 
-// A Secret is a place whose value comes from a store of secrets.
-type Secret struct {
+// A SecretPlace is a place whose value comes from a store of secrets.
+type SecretPlace struct {
 	At      string // path or pattern
 	Version string // of the value; another one than the last applied sends it again
 }

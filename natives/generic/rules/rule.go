@@ -15,12 +15,13 @@ const (
 type Rule struct {
 	ReadOnly   bool   // the service fills it in, a request must not have it
 	CreateOnly string // "", Declared or Inferred: it cannot be changed once the resource is there
-	FixedIf    string // JSON pointer of the truth value that makes it create-only while the resource has it, "" if none does
-	WriteOnly  bool   // GET does not answer it
-	Secret     bool   // no output shows it
-	Masked     bool   // its name looks like that of a secret: no output shows a text
-	Volatile   bool   // the service changes it by itself
-	Ignore     bool   // it is not compared, and sent as it is live
+	// JSON pointer of the truth value that makes it create-only while the resource has it, "" if none does
+	FixedIf   string
+	WriteOnly bool // GET does not answer it
+	Secret    bool // no output shows it
+	Masked    bool // its name looks like that of a secret: no output shows a text
+	Volatile  bool // the service changes it by itself
+	Ignore    bool // it is not compared, and sent as it is live
 
 	// FreeToSet and FreeToUnset say that a create-only value may be given to a resource that has
 	// none, or be taken away. Depth is how many steps the pattern of that value has: it may be

@@ -154,7 +154,7 @@ func TestTable(t *testing.T) {
 func TestOverlay(t *testing.T) {
 	r := rules.With(rules.Table{{At: "/l", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}}}, rules.Overlay{
 		Ignore: []string{"/a", "/l/name=x/v", "/l/name=y/m/*/v"}, Exclusive: []string{"/l"},
-		Secrets: []rules.Secret{{At: "/p/q", Version: "2"}},
+		Secrets: []rules.SecretPlace{{At: "/p/q", Version: "2"}},
 	})
 	for _, test := range []struct {
 		pattern, path string

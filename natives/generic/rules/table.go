@@ -68,7 +68,8 @@ func (r Rule) and(other Rule) Rule {
 	r.FreeToUnset = r.FreeToUnset || other.FreeToUnset
 	r.Atomic = r.Atomic || other.Atomic
 	for _, f := range []struct{ to, from *string }{
-		{&r.CreateOnly, &other.CreateOnly}, {&r.FixedIf, &other.FixedIf}, {&r.Version, &other.Version}, {&r.Discriminator, &other.Discriminator},
+		{&r.CreateOnly, &other.CreateOnly}, {&r.FixedIf, &other.FixedIf}, {&r.Version, &other.Version},
+		{&r.Discriminator, &other.Discriminator},
 		{&r.Ground, &other.Ground}, {&r.Place, &other.Place}, {&r.Doubt, &other.Doubt},
 		{(*string)(&r.List), (*string)(&other.List)}, {(*string)(&r.Format), (*string)(&other.Format)},
 	} {

@@ -55,7 +55,7 @@ func newAzure(t *testing.T, tree fs.FS, files ...string) *world {
 }
 
 // azureEntries are resources of Azure, by datafile.
-func azureEntries() map[string]cloudtest.Object {
+func azureEntries() map[string]cloudtest.Fields {
 	object := func(pairs ...any) map[string]any {
 		out := map[string]any{}
 		for i := 0; i+1 < len(pairs); i += 2 {
@@ -68,7 +68,7 @@ func azureEntries() map[string]cloudtest.Object {
 	vault := object("tenantId", "5f0c7a0e-5d5a-4b62-9a51-2f3a7f1d2c11", "sku", object("family", "A", "name", "standard"),
 		"accessPolicies", []any{})
 	profile := object("osProfile", object("computerNamePrefix", "web", "adminUsername", "root"))
-	return map[string]cloudtest.Object{
+	return map[string]cloudtest.Fields{
 		"/cloud/redis.yml": entry("Microsoft.Cache/Redis", "sessions", parent(0), object("location", "West US",
 			"properties", object("sku", object("name", "Standard", "family", "C", "capacity", 1)))),
 		"/cloud/rule.yml": entry("Microsoft.Cache/Redis/firewallRules", "office", "/cloud/redis.yml",

@@ -21,7 +21,7 @@ func (w *world) importAs(id string) error {
 	n := generic.Importer(generic.ImportOptions{ID: id, WithChildren: true, Folder: "cloud",
 		Save: func(all []generic.Imported) error {
 			for _, one := range all {
-				w.put("/"+one.File, cloudtest.Object{"type": one.Entry.Type, "resourceId": one.Entry.ResourceID,
+				w.put("/"+one.File, cloudtest.Fields{"type": one.Entry.Type, "resourceId": one.Entry.ResourceID,
 					"body": one.Entry.Body})
 			}
 			return nil
@@ -41,7 +41,7 @@ func TestImportFromAzure(t *testing.T) {
 			w.put(file, e)
 		}
 		w.must()
-		maps.DeleteFunc(w.data.Data, func(file string, _ cloudtest.Object) bool { return azureEntries()[file] != nil })
+		maps.DeleteFunc(w.data.Data, func(file string, _ cloudtest.Fields) bool { return azureEntries()[file] != nil })
 		w.state, w.query = newStore(), nil
 		ids := w.IDs()
 		for _, id := range ids {

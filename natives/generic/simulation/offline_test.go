@@ -258,7 +258,7 @@ func findings(t *testing.T, base, head *world) map[string][]string {
 	out := map[string][]string{}
 	for _, f := range check.Run(models[0], models[1]).Findings {
 		if f.Fails() {
-			out[f.File] = append(out[f.File], string(f.Code)+" "+f.Path)
+			out[f.File] = append(out[f.File], string(f.Code)+" "+f.Property)
 		}
 	}
 	return out

@@ -83,7 +83,7 @@ func worldOf(t testing.TB, s *armtest.Server) *world {
 }
 
 // put sets the entry of a resource; nil removes it.
-func (w *world) put(file string, entry cloudtest.Object) {
+func (w *world) put(file string, entry cloudtest.Fields) {
 	w.query = nil
 	if entry == nil {
 		delete(w.data.Data, file)

@@ -45,7 +45,7 @@ func (c planCase) taken(t *testing.T, p *threeway.Plan) *threeway.Plan {
 		}})
 	switch s := made.Steps[0]; s.Action {
 	case reconcile.Blocked:
-		return &threeway.Plan{Action: threeway.Blocked, Violations: []threeway.Finding{{Code: string(s.Code)}}}
+		return &threeway.Plan{Action: threeway.Blocked, Violations: []threeway.Objection{{Code: string(s.Code)}}}
 	case reconcile.AdoptIt:
 		return &threeway.Plan{Action: "adopt", Changes: p.Changes}
 	}
@@ -173,7 +173,7 @@ func TestThreeWayCases(t *testing.T) {
 				t.Errorf("%s\n got %s\nwant %s", field, g, w)
 			}
 		}
-		isUnknown := func(f threeway.Finding) bool { return f.Code == threeway.UnknownValue }
+		isUnknown := func(f threeway.Objection) bool { return f.Code == threeway.UnknownValue }
 		told := slices.DeleteFunc(slices.Clone(p.Warnings), isUnknown) // they may be told in any case
 		for field, none := range map[string]int{"violations": len(p.Violations), "warnings": len(told)} {
 			if c.Expected[field] == nil && none > 0 {
@@ -199,7 +199,7 @@ func short(changes []threeway.Change) []any {
 	return out
 }
 
-func codes(findings []threeway.Finding) []any {
+func codes(findings []threeway.Objection) []any {
 	out := []any{}
 	for _, f := range findings {
 		out = append(out, map[string]any{"code": f.Code, "path": f.Path})

@@ -176,14 +176,19 @@ func TestFixedIf(t *testing.T) {
 	locked := rules.Rule{FixedIf: "/immutable"}
 	of := rules.Table{{At: "/data", Rule: locked}, {At: "/immutable", Rule: locked}}
 	for name, c := range map[string]struct{ live, desired, want string }{
-		"locked":           {`{"immutable": true, "data": {"a": "1"}}`, `{"immutable": true, "data": {"a": "2"}}`, "blocked; replace /data/a (desired); CREATE_ONLY /data/a"},
-		"a new value":      {`{"immutable": true, "data": {"a": "1"}}`, `{"immutable": true, "data": {"a": "1", "b": "2"}}`, "blocked; add /data/b (desired); CREATE_ONLY /data/b"},
-		"to be unlocked":   {`{"immutable": true, "data": {}}`, `{"immutable": false}`, "blocked; replace /immutable (desired); CREATE_ONLY /immutable"},
-		"not locked":       {`{"data": {"a": "1"}}`, `{"data": {"a": "2"}}`, "update; replace /data/a (desired)"},
-		"to be locked":     {`{"data": {"a": "1"}}`, `{"immutable": true, "data": {"a": "2"}}`, "update; replace /data/a (desired); add /immutable (desired)"},
+		"locked": {`{"immutable": true, "data": {"a": "1"}}`, `{"immutable": true, "data": {"a": "2"}}`,
+			"blocked; replace /data/a (desired); CREATE_ONLY /data/a"},
+		"a new value": {`{"immutable": true, "data": {"a": "1"}}`, `{"immutable": true, "data": {"a": "1", "b": "2"}}`,
+			"blocked; add /data/b (desired); CREATE_ONLY /data/b"},
+		"to be unlocked": {`{"immutable": true, "data": {}}`, `{"immutable": false}`,
+			"blocked; replace /immutable (desired); CREATE_ONLY /immutable"},
+		"not locked": {`{"data": {"a": "1"}}`, `{"data": {"a": "2"}}`, "update; replace /data/a (desired)"},
+		"to be locked": {`{"data": {"a": "1"}}`, `{"immutable": true, "data": {"a": "2"}}`,
+			"update; replace /data/a (desired); add /immutable (desired)"},
 		"something beside": {`{"immutable": true, "x": 1}`, `{"immutable": true, "x": 2}`, "update; replace /x (desired)"},
 	} {
-		p := threeway.Make(threeway.Input{Applied: parse(t, []byte(c.live)), WasApplied: true, Desired: parse(t, []byte(c.desired)), Live: parse(t, []byte(c.live)), IsThere: true, Rules: of})
+		p := threeway.Make(threeway.Input{Applied: parse(t, []byte(c.live)), WasApplied: true,
+			Desired: parse(t, []byte(c.desired)), Live: parse(t, []byte(c.live)), IsThere: true, Rules: of})
 		if got := describe(p); got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}

@@ -24,7 +24,7 @@ func (m *maker) change(at place, rule rules.Rule, c Change) {
 	if !isCreateOnly || c.FirstSet != "" || c.Op == "remove" && m.isFreeToUnset(at, rule, c.From) {
 		return
 	}
-	f := Finding{
+	f := Objection{
 		Code: CreateOnly, Message: "changing it means delete and create: restore the value, or set allowReplace: true",
 		Reason: c.Reason, From: c.From, To: c.To, isForeign: c.isForeign,
 	}
@@ -47,7 +47,7 @@ func (m *maker) change(at place, rule rules.Rule, c Change) {
 
 // isOfData reports whether a finding is about something that the data changed. Drift, what is different when a resource
 // is taken, what others added, and a secret that cannot be compared never destroy it.
-func (f Finding) isOfData() bool {
+func (f Objection) isOfData() bool {
 	return !f.isForeign && slices.Contains([]Reason{Desired, Removed, Cleared, Variant}, f.Reason)
 }
 
@@ -84,11 +84,11 @@ func (m *maker) isFreeToUnset(at place, rule rules.Rule, live any) bool {
 	return rule.FreeToUnset && !rule.WriteOnly && strings.Count(at.path, "/") == rule.Depth
 }
 
-func (m *maker) violate(at place, rule rules.Rule, f Finding) {
+func (m *maker) violate(at place, rule rules.Rule, f Objection) {
 	m.plan.Violations = append(m.plan.Violations, located(at, rule, f))
 }
 
-func located(at place, rule rules.Rule, f Finding) Finding {
+func located(at place, rule rules.Rule, f Objection) Objection {
 	f.Path, f.Pattern, f.Ground, f.Place = at.path, at.pattern, rule.Ground, rule.Place
 	return f
 }
@@ -114,17 +114,17 @@ func (m *maker) warnUnread(at place, rule rules.Rule) {
 }
 
 func (m *maker) note(at place, rule rules.Rule, code, message string) {
-	m.plan.Warnings = append(m.plan.Warnings, located(at, rule, Finding{Code: code, Message: message}))
+	m.plan.Warnings = append(m.plan.Warnings, located(at, rule, Objection{Code: code, Message: message}))
 }
 
 // orphans is the finding of a replacement that would destroy managed children.
-func orphans(children []string) Finding {
+func orphans(children []string) Objection {
 	const most = 5
 	names := strings.Join(children[:min(len(children), most)], ", ")
 	if len(children) > most {
 		names += fmt.Sprintf(" and %d more", len(children)-most)
 	}
-	return Finding{Code: Orphan, Message: "replacing it would destroy what it holds: " + names +
+	return Objection{Code: Orphan, Message: "replacing it would destroy what it holds: " + names +
 		". Delete or move them first"}
 }
 
@@ -133,11 +133,11 @@ func (m *maker) inspect(at place, v any) {
 	rule := m.rule(at)
 	switch {
 	case rule.Doubt != "":
-		m.violate(at, rule, Finding{Code: SpecBroken, Message: "what may be done with it cannot be read: " + rule.Doubt})
+		m.violate(at, rule, Objection{Code: SpecBroken, Message: "what may be done with it cannot be read: " + rule.Doubt})
 		return
 	case rule.ReadOnly:
 		if members, isObject := v.(map[string]any); !isObject || len(members) > 0 {
-			m.violate(at, rule, Finding{Code: ReadOnlySet, Message: "the service fills it in: remove it from the data"})
+			m.violate(at, rule, Objection{Code: ReadOnlySet, Message: "the service fills it in: remove it from the data"})
 		}
 		return
 	}
@@ -159,7 +159,7 @@ func (m *maker) inspectItems(at place, rule rules.Rule, items []any) {
 		if rule.List == classes.Map {
 			id, name := m.identify(at, rule, item)
 			if inner = at.item(name); seen[id] == 1 {
-				m.violate(inner, rule, Finding{Code: Duplicate, Message: "two items have the same " +
+				m.violate(inner, rule, Objection{Code: Duplicate, Message: "two items have the same " +
 					strings.Join(rule.Keys, ", ") + ": remove one, or give it another"})
 			}
 			seen[id]++

@@ -110,7 +110,7 @@ func isFoundOnline(w world, make maker) string {
 	in.Live = w.serve(base)
 	online := make(in)
 	for _, f := range offline.Violations {
-		if !slices.ContainsFunc(online.Violations, func(g threeway.Finding) bool {
+		if !slices.ContainsFunc(online.Violations, func(g threeway.Objection) bool {
 			return g.Code == f.Code && g.Path == f.Path
 		}) {
 			return fmt.Sprintf("%s %s is not found online: %s", f.Code, f.Path, describe(online))

@@ -89,8 +89,8 @@ type Change struct {
 	isForeign bool // the value is of somebody else: the data did not change it
 }
 
-// A Finding is why a plan is blocked, or what a person should know.
-type Finding struct {
+// An Objection is why a plan is blocked, or what a person should know.
+type Objection struct {
 	Code    string `json:"code"`
 	Path    string `json:"path"`
 	Pattern string `json:"-"`
@@ -108,8 +108,8 @@ type Finding struct {
 type Plan struct {
 	Action     Action
 	Changes    []Change
-	Violations []Finding
-	Warnings   []Finding
+	Violations []Objection
+	Warnings   []Objection
 
 	// What to send. It may hold secrets.
 	Body       any            // to create or to replace
@@ -180,23 +180,23 @@ func (m *maker) finish() {
 	slices.SortStableFunc(p.Changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Op, b.Op))
 	})
-	for _, findings := range [][]Finding{p.Violations, p.Warnings} {
-		slices.SortStableFunc(findings, func(a, b Finding) int {
+	for _, findings := range [][]Objection{p.Violations, p.Warnings} {
+		slices.SortStableFunc(findings, func(a, b Objection) int {
 			return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Code, b.Code))
 		})
 	}
 	if len(p.Violations) == 0 {
 		return
 	}
-	canReplace := m.in.AllowReplace && slices.ContainsFunc(p.Violations, Finding.isOfData) &&
-		!slices.ContainsFunc(p.Violations, func(f Finding) bool {
+	canReplace := m.in.AllowReplace && slices.ContainsFunc(p.Violations, Objection.isOfData) &&
+		!slices.ContainsFunc(p.Violations, func(f Objection) bool {
 			return f.Code != CreateOnly && f.Code != CreateOnlyInferred
 		})
 	p.PutBody, p.MergePatch, p.Body = nil, nil, nil
 	p.Action = Blocked
 	switch {
 	case canReplace && len(m.in.Children) > 0:
-		p.Violations = append([]Finding{orphans(m.in.Children)}, p.Violations...)
+		p.Violations = append([]Objection{orphans(m.in.Children)}, p.Violations...)
 	case canReplace:
 		p.Action = Replace
 		p.Body = sendable(m.in.Desired)

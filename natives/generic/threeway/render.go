@@ -19,11 +19,11 @@ const Version = 1
 // MarshalJSON writes a plan without the bodies to send, so that no output has them.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Version    int       `json:"version"`
-		Action     Action    `json:"action"`
-		Changes    []Change  `json:"changes"`
-		Violations []Finding `json:"violations"`
-		Warnings   []Finding `json:"warnings"`
+		Version    int         `json:"version"`
+		Action     Action      `json:"action"`
+		Changes    []Change    `json:"changes"`
+		Violations []Objection `json:"violations"`
+		Warnings   []Objection `json:"warnings"`
 	}{Version, p.Action, notNil(p.Changes), notNil(p.Violations), notNil(p.Warnings)})
 }
 
@@ -84,7 +84,7 @@ func (p *Plan) WriteMarkdown(to io.Writer) error {
 	if len(p.Violations)+len(p.Warnings) > 0 {
 		out.WriteByte('\n')
 	}
-	for _, list := range [][]Finding{p.Violations, p.Warnings} {
+	for _, list := range [][]Objection{p.Violations, p.Warnings} {
 		for _, f := range list {
 			fmt.Fprintf(&out, "- **%s** %s: %s\n", f.Code, markdown.Code(f.Display()), markdown.Escape(f.Explain()))
 		}
@@ -128,12 +128,12 @@ func sign(op string) string {
 
 // String returns a finding in a line, such as
 // "location: westus → eastus  CREATE_ONLY: changing it means delete and create: …".
-func (f Finding) String() string {
+func (f Objection) String() string {
 	return fmt.Sprintf("%s  %s: %s", line(f.Display(), f.From, f.To), f.Code, sanitize.Line(f.Explain()))
 }
 
 // Explain returns the message of a finding, with the ground of the rule and where it stands.
-func (f Finding) Explain() string { return f.Message + because(f.Ground, f.Place) }
+func (f Objection) Explain() string { return f.Message + because(f.Ground, f.Place) }
 
 func line(name string, from, to any) string {
 	switch {
@@ -178,7 +178,7 @@ func isWord(text string) bool {
 func (c Change) Display() string { return display(c.Path, c.Pattern) }
 
 // Display returns the place of a finding for people.
-func (f Finding) Display() string { return display(f.Path, f.Pattern) }
+func (f Objection) Display() string { return display(f.Path, f.Pattern) }
 
 func display(path, pattern string) string {
 	if path == "" {

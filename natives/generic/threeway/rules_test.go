@@ -289,7 +289,7 @@ func TestSecretsAreRemembered(t *testing.T) {
 	plan := func(desired any, applied any, version string) string {
 		return describe(threeway.Make(threeway.Input{
 			Applied: applied, Desired: desired, Live: live, WasApplied: applied != nil, IsThere: true, Key: key,
-			Rules: rules.With(table, rules.Overlay{Secrets: []rules.Secret{{At: "/p", Version: version}}}),
+			Rules: rules.With(table, rules.Overlay{Secrets: []rules.SecretPlace{{At: "/p", Version: version}}}),
 		}))
 	}
 	kept := threeway.Remember(sent, table, key)
@@ -298,7 +298,7 @@ func TestSecretsAreRemembered(t *testing.T) {
 		t.Errorf("what is kept: %s", text)
 	}
 	versioned := threeway.Remember(sent,
-		rules.With(table, rules.Overlay{Secrets: []rules.Secret{{At: "/p", Version: "3"}}}), key)
+		rules.With(table, rules.Overlay{Secrets: []rules.SecretPlace{{At: "/p", Version: "3"}}}), key)
 	changed := body.Merge(sent, object{"p": "other", "shown": "other"})
 	for name, test := range map[string]struct{ got, want string }{
 		"unchanged": {plan(sent, kept, ""), "none"},

@@ -42,7 +42,7 @@ func (m *maker) unknown(at place, desired found, live, put any) {
 
 // Unknown returns the values that a body for PUT of the data would lack because nobody knows them, if the resource was
 // made by somebody else.
-func Unknown(r rules.Rules, desired any) []Finding {
+func Unknown(r rules.Rules, desired any) []Objection {
 	m := &maker{in: Input{Rules: r}, plan: &Plan{}, known: map[place]rules.Rule{}}
 	m.unknown(place{}, found{desired, true}, nil, desired)
 	return m.plan.Warnings

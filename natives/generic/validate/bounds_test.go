@@ -48,7 +48,7 @@ func TestWalkEnds(t *testing.T) {
 	typ, value := zoo(t), parse(t, `{`+required+members(5000, `"x%d": 1`)+`}}`)
 	for _, most := range []int{1, 7, 300} {
 		calls := 0
-		typ.Walk(validate.Body{Value: value}, func(validate.Finding) bool {
+		typ.Walk(validate.Body{Value: value}, func(validate.Violation) bool {
 			calls++
 			return calls < most
 		})
@@ -56,11 +56,12 @@ func TestWalkEnds(t *testing.T) {
 			t.Errorf("got %d mistakes, want %d", calls, most)
 		}
 	}
-	asked, last := 0, validate.Finding{}
-	typ.Walk(validate.Body{Value: value, Stop: func() bool { asked++; return asked == 3 }}, func(f validate.Finding) bool {
-		last = f
-		return true
-	})
+	asked, last := 0, validate.Violation{}
+	typ.Walk(validate.Body{Value: value, Stop: func() bool { asked++; return asked == 3 }},
+		func(f validate.Violation) bool {
+			last = f
+			return true
+		})
 	if asked != 3 || last.Code != validate.CodeTime || last.Severity != plan.SeverityError {
 		t.Errorf("asked %d times, and the last mistake is %+v", asked, last)
 	}
@@ -80,17 +81,17 @@ func TestListLaw(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
 		n, old, warnings := r.IntN(600), r.IntN(101), r.IntN(101)
-		var all []validate.Finding
+		var all []validate.Violation
 		for i := range n {
-			f := validate.Finding{Pointer: fmt.Sprint(i), Severity: plan.SeverityError, Old: r.IntN(100) < old}
+			f := validate.Violation{Pointer: fmt.Sprint(i), Severity: plan.SeverityError, Old: r.IntN(100) < old}
 			if r.IntN(100) < warnings {
 				f.Severity = plan.SeverityWarning
 			}
 			all = append(all, f)
 		}
-		fails := func(f validate.Finding) bool { return f.Severity == plan.SeverityError && !f.Old }
+		fails := func(f validate.Violation) bool { return f.Severity == plan.SeverityError && !f.Old }
 		at := 0
-		l := validate.List{IsOld: func(validate.Finding) bool { return all[at].Old }}
+		l := validate.List{IsOld: func(validate.Violation) bool { return all[at].Old }}
 		for goOn := true; goOn && at < n; at++ {
 			goOn = l.Add(all[at])
 		}

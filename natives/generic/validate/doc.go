@@ -2,7 +2,7 @@
 // allow, and what nobody may set.
 //
 // A body is compared with the schema of the request that sends it, and with the classes of
-// its properties. Each mistake is a [Finding] with a code, a JSON pointer and a sentence that
+// its properties. Each mistake is a [Violation] with a code, a JSON pointer and a sentence that
 // says what to do. Three rules keep it from refusing what a service takes:
 //
 //   - A schema is read along the body only, and what it does not describe is not checked.
@@ -17,6 +17,6 @@
 // A walk costs as much as the body is large. It ends when who asked knows enough: a [List] keeps
 // the first mistakes and one that fails, if there is any.
 //
-// No finding shows the value of a secret. Several goroutines may use a [Type] that
+// No finding shows the value of a secret. Several goroutines may use a [Checker] that
 // has a lock.
 package validate

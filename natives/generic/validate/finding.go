@@ -24,8 +24,8 @@ const (
 // TimeMessage is the message of the mistake that there was no time.
 const TimeMessage = "there was no time to check all of it; make it smaller, or try again"
 
-// A Finding is a mistake of a body, or something to know about it.
-type Finding struct {
+// A Violation is a mistake of a body, or something to know about it.
+type Violation struct {
 	Code     plan.FindingCode
 	Severity plan.Severity
 	// Pointer is a JSON pointer to the property in the body. An item of a list with keys is

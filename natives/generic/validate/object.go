@@ -67,7 +67,7 @@ func (w *walk) required(object map[string]any, at place, name string) {
 		severity, message = plan.SeverityWarning, "it is required when the resource is created; the one that is there "+
 			"keeps its value"
 	}
-	w.add(Finding{Code: CodeRequired, Severity: severity, Pointer: at.pointer, Pattern: at.pattern, Exact: at.exact,
+	w.add(Violation{Code: CodeRequired, Severity: severity, Pointer: at.pointer, Pattern: at.pattern, Exact: at.exact,
 		Message: message})
 }
 
@@ -97,7 +97,7 @@ type forms struct {
 }
 
 // formsOf returns the variants of a schema, nil if there are none.
-func (t *Type) formsOf(all *openapi.Variants) *forms {
+func (t *Checker) formsOf(all *openapi.Variants) *forms {
 	if all == nil || len(all.Values) == 0 {
 		return nil
 	}
@@ -135,8 +135,9 @@ func (w *walk) variant(object map[string]any, at place, all *forms) *variant {
 	case !isText && object[all.Field] != nil:
 		return nil // its type is wrong, and told
 	case !isText:
-		w.add(Finding{Code: CodeDiscriminator, Severity: plan.SeverityWarning, Pointer: inner.pointer, Pattern: inner.pattern,
-			Exact: inner.exact,
+		w.add(Violation{Code: CodeDiscriminator, Severity: plan.SeverityWarning, Pointer: inner.pointer,
+			Pattern: inner.pattern,
+			Exact:   inner.exact,
 			Message: fmt.Sprintf("nothing says which variant this is, so its own properties are not checked; it may be %s",
 				list(all.known))})
 		return nil

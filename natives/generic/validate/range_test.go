@@ -14,7 +14,7 @@ import (
 )
 
 // typeWith returns a type whose body has some properties, in Swagger 2.0 or OpenAPI 3.1.
-func typeWith(t *testing.T, version, properties string) *validate.Type {
+func typeWith(t *testing.T, version, properties string) *validate.Checker {
 	t.Helper()
 	schema := fmt.Sprintf(`{"type": "object", "properties": {"properties": {"type": "object", "properties": {%s}}}}`,
 		properties)

@@ -23,7 +23,7 @@ type wrong struct {
 }
 
 // wrongs returns what is wrong with a value itself. One schema that takes it is enough.
-func (t *Type) wrongs(v any, rule rules.Rule, schemas []*openapi.Schema, near *nearNames) ([]wrong, error) {
+func (t *Checker) wrongs(v any, rule rules.Rule, schemas []*openapi.Schema, near *nearNames) ([]wrong, error) {
 	var first []wrong
 	for i, s := range schemas {
 		found, err := t.against(v, rule, s, near)
@@ -38,7 +38,7 @@ func (t *Type) wrongs(v any, rule rules.Rule, schemas []*openapi.Schema, near *n
 }
 
 // against checks a value against one schema.
-func (t *Type) against(v any, rule rules.Rule, s *openapi.Schema, near *nearNames) ([]wrong, error) {
+func (t *Checker) against(v any, rule rules.Rule, s *openapi.Schema, near *nearNames) ([]wrong, error) {
 	want, err := typesOf(s, rule)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ type enumeration struct {
 }
 
 // enumerationOf reads an enum.
-func (t *Type) enumerationOf(enum *openapi.Value) (*enumeration, error) {
+func (t *Checker) enumerationOf(enum *openapi.Value) (*enumeration, error) {
 	if e := t.enums[enum]; e != nil {
 		return e, nil
 	}
@@ -176,7 +176,7 @@ func (t *Type) enumerationOf(enum *openapi.Value) (*enumeration, error) {
 }
 
 // enum checks that a value is among those that are allowed.
-func (t *Type) enum(v any, rule rules.Rule, s *openapi.Schema, near *nearNames) (string, plan.Severity, error) {
+func (t *Checker) enum(v any, rule rules.Rule, s *openapi.Schema, near *nearNames) (string, plan.Severity, error) {
 	at, err := s.Keyword("enum")
 	if err != nil || at.Value == nil || !isLeaf(v) {
 		return "", "", err
@@ -213,7 +213,7 @@ const (
 )
 
 // pattern checks the form of a text.
-func (t *Type) pattern(v any, s *openapi.Schema) (string, plan.Severity, error) {
+func (t *Checker) pattern(v any, s *openapi.Schema) (string, plan.Severity, error) {
 	at, err := s.Keyword("pattern")
 	text, isText := v.(string)
 	source := at.Value.Text()
@@ -232,7 +232,7 @@ func (t *Type) pattern(v any, s *openapi.Schema) (string, plan.Severity, error) 
 }
 
 // compile returns a regular expression, nil if RE2 cannot read it.
-func (t *Type) compile(source string) *regexp.Regexp {
+func (t *Checker) compile(source string) *regexp.Regexp {
 	if re, ok := t.patterns[source]; ok {
 		return re
 	}

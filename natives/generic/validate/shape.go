@@ -22,7 +22,7 @@ type part struct {
 }
 
 // shape reads schemas along a value. This is the only place that reads them.
-func (t *Type) shape(v any, rule rules.Rule, schemas []*openapi.Schema, near *nearNames) (s shape, err error) {
+func (t *Checker) shape(v any, rule rules.Rule, schemas []*openapi.Schema, near *nearNames) (s shape, err error) {
 	if t.Lock != nil {
 		defer t.Lock()()
 	}
@@ -38,7 +38,7 @@ func (t *Type) shape(v any, rule rules.Rule, schemas []*openapi.Schema, near *ne
 	return s, err
 }
 
-func (s *shape) object(t *Type, object map[string]any, schemas []*openapi.Schema) error {
+func (s *shape) object(t *Checker, object map[string]any, schemas []*openapi.Schema) error {
 	for _, one := range schemas {
 		names, err := one.Properties()
 		if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// A Type is what is known of a resource type.
-type Type struct {
+// A Checker is what is known of a resource type.
+type Checker struct {
 	// Requests are the schemas of the bodies that the type takes, the one that decides first.
 	// A property is known if one of them has it. Without schemas only the rules are checked.
 	Requests []*openapi.Schema
@@ -29,7 +29,7 @@ type Type struct {
 
 // NewType returns what is known of a type of a specification, with the rules of its
 // properties, and what locks the specification, which may be nil.
-func NewType(t *resources.Type, r rules.Rules, lock func() (unlock func())) (*Type, error) {
+func NewType(t *resources.Type, r rules.Rules, lock func() (unlock func())) (*Checker, error) {
 	if lock != nil {
 		defer lock()()
 	}
@@ -37,7 +37,7 @@ func NewType(t *resources.Type, r rules.Rules, lock func() (unlock func())) (*Ty
 	if err != nil {
 		return nil, err
 	}
-	out := &Type{Rules: r, Lock: lock}
+	out := &Checker{Rules: r, Lock: lock}
 	for _, s := range []*openapi.Schema{bodies.Put, bodies.Post} {
 		if s != nil {
 			out.Requests = append(out.Requests, s)
@@ -70,7 +70,7 @@ const (
 )
 
 // Check returns the mistakes of a body in the order of its properties, at most 200.
-func (t *Type) Check(b Body) []Finding {
+func (t *Checker) Check(b Body) []Violation {
 	var l List
 	t.Walk(b, l.Add)
 	return l.Findings()
@@ -78,7 +78,7 @@ func (t *Type) Check(b Body) []Finding {
 
 // Walk calls each for the mistakes of a body in the order of its properties, until each returns
 // false.
-func (t *Type) Walk(b Body, each func(Finding) (goOn bool)) {
+func (t *Checker) Walk(b Body, each func(Violation) (goOn bool)) {
 	b.Given = slices.Sorted(slices.Values(b.Given))
 	w := &walk{typ: t, given: b, each: each, told: map[uint64]bool{}, seed: maphash.MakeSeed()}
 	w.value(b.Value, place{}, t.Requests)
@@ -90,15 +90,15 @@ func (t *Type) Walk(b Body, each func(Finding) (goOn bool)) {
 type List struct {
 	// IsOld reports whether a mistake fails nothing, since it was there before. It is asked once
 	// for each mistake, in order. nil means that none was there.
-	IsOld func(Finding) bool
+	IsOld func(Violation) bool
 
-	found   []Finding
+	found   []Violation
 	isLong  bool // there are mistakes that are not in the list
 	hasFail bool
 }
 
 // Add adds a mistake, and reports whether the walk has to go on.
-func (l *List) Add(f Finding) (goOn bool) {
+func (l *List) Add(f Violation) (goOn bool) {
 	f.Old = l.IsOld != nil && l.IsOld(f)
 	fails := f.Severity == plan.SeverityError && !f.Old
 	switch {
@@ -114,11 +114,11 @@ func (l *List) Add(f Finding) (goOn bool) {
 }
 
 // Findings returns the mistakes in order, at most 200. The last one says if there are more.
-func (l *List) Findings() []Finding {
+func (l *List) Findings() []Violation {
 	if !l.isLong {
 		return l.found
 	}
-	more := Finding{Code: CodeBounds, Severity: plan.SeverityWarning,
+	more := Violation{Code: CodeBounds, Severity: plan.SeverityWarning,
 		Message: fmt.Sprintf("there are more than %d mistakes; the rest is not listed", maxFindings-1)}
 	if l.hasFail {
 		more.Severity = plan.SeverityError

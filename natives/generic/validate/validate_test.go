@@ -17,7 +17,7 @@ import (
 )
 
 // zoo returns the type of the specification in testdata that has a property of each kind.
-func zoo(t testing.TB) *validate.Type {
+func zoo(t testing.TB) *validate.Checker {
 	t.Helper()
 	read := func(name string, _ int64) ([]byte, error) {
 		if strings.Contains(name, "..") {
@@ -44,7 +44,7 @@ func zoo(t testing.TB) *validate.Type {
 	return out
 }
 
-func check(t testing.TB, typ *validate.Type, in validate.Body, text string) []string {
+func check(t testing.TB, typ *validate.Checker, in validate.Body, text string) []string {
 	t.Helper()
 	v, err := body.Parse([]byte(text))
 	if err != nil {
@@ -153,7 +153,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	typ.Rules = rules.With(typ.Rules,
-		rules.Overlay{Secrets: []rules.Secret{{At: "/properties/provisioningState"}, {At: "/tags"}}})
+		rules.Overlay{Secrets: []rules.SecretPlace{{At: "/properties/provisioningState"}, {At: "/tags"}}})
 	found := typ.Check(validate.Body{Value: v})
 	if len(found) < 3 || strings.Contains(fmt.Sprint(found), "canary") {
 		t.Errorf("got %v", found)

@@ -19,9 +19,9 @@ import (
 
 // A walk goes through one body.
 type walk struct {
-	typ    *Type
+	typ    *Checker
 	given  Body // what is given elsewhere is sorted
-	each   func(Finding) (goOn bool)
+	each   func(Violation) (goOn bool)
 	told   map[uint64]bool // hashes of the code and the pointer of each finding
 	seed   maphash.Seed
 	near   nearNames
@@ -67,7 +67,7 @@ func (p place) item(i int, keys, pattern string) place {
 }
 
 // add tells a finding, unless it is told already.
-func (w *walk) add(f Finding) {
+func (w *walk) add(f Violation) {
 	if w.isDone {
 		return
 	}
@@ -94,7 +94,7 @@ func (w *walk) isOver(v any) bool {
 	}
 	w.work = 0
 	if w.given.Stop != nil && w.given.Stop() {
-		w.add(Finding{Code: CodeTime, Severity: plan.SeverityError, Message: TimeMessage})
+		w.add(Violation{Code: CodeTime, Severity: plan.SeverityError, Message: TimeMessage})
 		w.isDone = true
 	}
 	return w.isDone
@@ -102,7 +102,7 @@ func (w *walk) isOver(v any) bool {
 
 // mistake adds an error.
 func (w *walk) mistake(code plan.FindingCode, at place, value any, format string, args ...any) {
-	w.add(Finding{Code: code, Severity: plan.SeverityError, Pointer: at.pointer, Pattern: at.pattern, Exact: at.exact,
+	w.add(Violation{Code: code, Severity: plan.SeverityError, Pointer: at.pointer, Pattern: at.pattern, Exact: at.exact,
 		Value: value, Message: fmt.Sprintf(format, args...)})
 }
 
@@ -132,7 +132,7 @@ func (w *walk) value(v any, at place, schemas []*openapi.Schema) {
 		return
 	}
 	for _, m := range s.wrong {
-		w.add(Finding{Code: m.code, Severity: m.severity, Pointer: at.pointer, Pattern: at.pattern, Exact: at.exact,
+		w.add(Violation{Code: m.code, Severity: m.severity, Pointer: at.pointer, Pattern: at.pattern, Exact: at.exact,
 			Value: w.shown(v, rule), Message: m.text})
 	}
 	switch v := v.(type) {

@@ -9,7 +9,7 @@ import (
 
 // A Classifier classifies the properties of one type.
 type Classifier struct {
-	family    *resources.Family
+	family    *resources.Habits
 	fixed     map[string]kubeField // what the API server does with fields of the type
 	sides     sides
 	patchKind resources.PatchKind
@@ -56,7 +56,7 @@ type inherited struct {
 }
 
 // Family returns the family of the type.
-func (c *Classifier) Family() *resources.Family { return c.family }
+func (c *Classifier) Family() *resources.Habits { return c.family }
 
 func (c *Classifier) root() *node { return &node{sides: c.sides} }
 
@@ -127,7 +127,8 @@ func (c *Classifier) decide(n *node) (*Property, inherited, error) {
 		}
 	}
 	c.override(n, p, &in)
-	p.ReadOnly, p.Mutable, p.WriteOnly, p.Secret, p.Volatile = in.readOnly, in.mutable, in.writeOnly, in.secret, in.volatile
+	p.ReadOnly, p.Mutable, p.WriteOnly, p.Secret, p.Volatile = in.readOnly, in.mutable, in.writeOnly, in.secret,
+		in.volatile
 	p.FixedIf = in.fixedIf
 	if p.CreateOnly = in.createOnly; p.ReadOnly != nil {
 		p.CreateOnly = nil

@@ -38,8 +38,9 @@ func (f kubeField) ground(c *Classifier, n *node) *Ground {
 	return g
 }
 
-// ofKinds is what the API server does with fields of kinds that it has itself, by group and plural, whatever the version.
-// It is taken from the validation of the server, which no specification tells. The tests with a real API server try most of them.
+// ofKinds is what the API server does with fields of kinds that it has itself, by group and plural, whatever the
+// version. It is taken from the validation of the server, which no specification tells. The tests with a real API
+// server try most of them.
 var ofKinds = map[string]map[string]kubeField{
 	"apps/deployments": {"spec.selector": fixedField},
 	"apps/replicasets": {"spec.selector": fixedField},
@@ -51,18 +52,23 @@ var ofKinds = map[string]map[string]kubeField{
 	"batch/jobs": {"spec.selector": fixedField, "spec.completionMode": fixedField, "spec.podFailurePolicy": fixedField,
 		"spec.successPolicy":        fixedField,
 		"spec.backoffLimitPerIndex": fixedField, "spec.managedBy": fixedField,
-		"spec.completions": unless("the job is Indexed and parallelism becomes the same"), "spec.template": unless("it is about the scheduling of a suspended job that never ran")},
-	"pods": {"spec": fixedField, "spec.containers[].image": movingField, "spec.initContainers[].image": movingField, "spec.activeDeadlineSeconds": movingField,
-		"spec.tolerations": movingField, "spec.terminationGracePeriodSeconds": unless("it is negative and becomes 1"), "spec.schedulingGates": movingField},
-	"persistentvolumeclaims": {"spec": fixedField, "spec.resources": movingField, "spec.volumeAttributesClassName": movingField, "spec.volumeName": onceField},
-	"persistentvolumes":      persistentVolume(),
-	"services":               {"spec.clusterIP": onceField, "spec.clusterIPs": onceField},
-	"secrets":                {"type": fixedField, "data": lockedField, "stringData": lockedField, "immutable": lockedField},
-	"configmaps":             {"data": lockedField, "binaryData": lockedField, "immutable": lockedField},
-	"resourcequotas":         {"spec.scopes": fixedField},
-	"nodes":                  {"spec.podCIDR": onceField, "spec.podCIDRs": onceField, "spec.providerID": onceField},
+		"spec.completions": unless("the job is Indexed and parallelism becomes the same"),
+		"spec.template":    unless("it is about the scheduling of a suspended job that never ran")},
+	"pods": {"spec": fixedField, "spec.containers[].image": movingField, "spec.initContainers[].image": movingField,
+		"spec.activeDeadlineSeconds":         movingField,
+		"spec.tolerations":                   movingField,
+		"spec.terminationGracePeriodSeconds": unless("it is negative and becomes 1"), "spec.schedulingGates": movingField},
+	"persistentvolumeclaims": {"spec": fixedField, "spec.resources": movingField,
+		"spec.volumeAttributesClassName": movingField, "spec.volumeName": onceField},
+	"persistentvolumes": persistentVolume(),
+	"services":          {"spec.clusterIP": onceField, "spec.clusterIPs": onceField},
+	"secrets":           {"type": fixedField, "data": lockedField, "stringData": lockedField, "immutable": lockedField},
+	"configmaps":        {"data": lockedField, "binaryData": lockedField, "immutable": lockedField},
+	"resourcequotas":    {"spec.scopes": fixedField},
+	"nodes":             {"spec.podCIDR": onceField, "spec.podCIDRs": onceField, "spec.providerID": onceField},
 
-	"storage.k8s.io/storageclasses":          {"provisioner": fixedField, "parameters": fixedField, "reclaimPolicy": fixedField, "volumeBindingMode": fixedField},
+	"storage.k8s.io/storageclasses": {"provisioner": fixedField, "parameters": fixedField,
+		"reclaimPolicy": fixedField, "volumeBindingMode": fixedField},
 	"storage.k8s.io/csidrivers":              {"spec.attachRequired": fixedField, "spec.volumeLifecycleModes": fixedField},
 	"storage.k8s.io/volumeattributesclasses": {"driverName": fixedField, "parameters": fixedField},
 	"storage.k8s.io/volumeattachments":       {"spec": fixedField},

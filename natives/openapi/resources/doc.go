@@ -3,7 +3,7 @@
 // A resource type is an address with GET and PUT, or with GET and DELETE where POST on its
 // collection creates. PUT without GET is an action. The address also gives the type its name,
 // and its place in the hierarchy: the nearest address in front of it that is a type is its
-// parent. How names are read from addresses is a matter of the [Family]:
+// parent. How names are read from addresses is a matter of the [Habits]:
 //
 //   - arm, Azure: what follows the last /providers/ are a provider, and types and names in
 //     turn. The type is Provider/type/sub@version.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Family is a group of APIs with common habits.
-type Family struct {
+// Habits are those that a group of APIs has in common.
+type Habits struct {
 	Name     string
 	ReadOnly []string // the properties that the service fills in, as a.b
 	// Mutable and Free are the properties that can always change, and those that can if nothing declares
@@ -30,7 +30,7 @@ type Family struct {
 
 // The families.
 var (
-	ARM = &Family{
+	ARM = &Habits{
 		Name:     "arm",
 		ReadOnly: []string{"id", "name", "type", "etag", "systemData", "properties.provisioningState"},
 		Mutable:  []string{"tags"}, Free: []string{"identity", "sku"}, CreateOnly: []string{"location"},
@@ -38,7 +38,7 @@ var (
 		Sets:  []string{"zones"}, Keys: []string{"name", "id"},
 		shapes: armShapes,
 	}
-	Kubernetes = &Family{
+	Kubernetes = &Habits{
 		Name: "kubernetes",
 		ReadOnly: []string{"status", "metadata.uid", "metadata.resourceVersion", "metadata.generation",
 			"metadata.creationTimestamp", "metadata.managedFields", "metadata.selfLink"},
@@ -47,7 +47,7 @@ var (
 		IsJoin:       func(part string) bool { return part == "status" || part == "scale" },
 		shapes:       kubernetesShapes,
 	}
-	Plain = &Family{Name: "plain", Keys: []string{"name", "id"}, shapes: plainShapes}
+	Plain = &Habits{Name: "plain", Keys: []string{"name", "id"}, shapes: plainShapes}
 )
 
 // resourceGroups is the type of what most addresses of ARM begin with.

@@ -16,7 +16,7 @@ type Template struct {
 
 // A shape is what an address says about a type.
 type shape struct {
-	family      *Family
+	family      *Habits
 	name        string   // without a version
 	ancestors   []string // names of what may be the parent, in lower case, the nearest first
 	isSingleton bool
@@ -47,7 +47,7 @@ const (
 	maxShapes = 100  // types of one address
 )
 
-func (t Template) family(parts []string) *Family {
+func (t Template) family(parts []string) *Habits {
 	switch {
 	case t.IsKubernetes, parts[0] == "apis", parts[0] == "api" && strings.Contains(t.Path, "/namespaces/{namespace}/"):
 		return Kubernetes

@@ -10,7 +10,7 @@ import (
 
 // A Type is a resource type at one address.
 type Type struct {
-	Family      *Family
+	Family      *Habits
 	Name        string // without the version
 	Version     string // of Azure, "" elsewhere
 	Path        string

@@ -388,14 +388,14 @@ func (r *run) publish(ctx context.Context, act integration.Actors, failure error
 		return nil
 	}
 	c := r.head.cells[0]
-	var places []promotion.Place
+	var places []promotion.RecordPlace
 	var of []*target
 	for _, t := range c.targets {
 		if t.Delete || t.Promotion == nil || t.commit == "" || t.Broken != "" {
 			continue
 		}
 		for _, channel := range t.Promotion.Publish {
-			places, of = append(places, promotion.Place{Channel: channel, UID: t.UID()}), append(of, t)
+			places, of = append(places, promotion.RecordPlace{Channel: channel, UID: t.UID()}), append(of, t)
 		}
 	}
 	switch {

@@ -208,7 +208,7 @@ func (a *asker) recorded(ctx context.Context, c saas.Cell, it *decide.Intent) *d
 		}
 		sha, _ := a.commit(t)
 		for _, channel := range t.Promotion.Publish {
-			r, ok := a.records.Log(ctx, promotion.Place{Channel: channel, UID: t.UID()}).Records[sha]
+			r, ok := a.records.Log(ctx, promotion.RecordPlace{Channel: channel, UID: t.UID()}).Records[sha]
 			since, isKnown := r.Since()
 			if !ok || !isKnown || since.Before(it.Since) {
 				return nil

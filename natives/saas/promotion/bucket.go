@@ -21,8 +21,8 @@ type Records struct {
 	workers int
 
 	mu    sync.Mutex
-	lists map[Place]*listing
-	lines map[Place]*lining
+	lists map[RecordPlace]*listing
+	lines map[RecordPlace]*lining
 	read  map[string]*reading // by key
 }
 
@@ -52,12 +52,13 @@ type reading struct {
 // NewRecords returns the records of a bucket. It reads with so many workers at once, at least
 // one.
 func NewRecords(bucket integration.BucketReader, workers int) *Records {
-	return &Records{bucket: bucket, workers: max(workers, 1), lists: map[Place]*listing{}, lines: map[Place]*lining{},
-		read: map[string]*reading{}}
+	return &Records{bucket: bucket, workers: max(workers, 1), lists: map[RecordPlace]*listing{},
+		lines: map[RecordPlace]*lining{},
+		read:  map[string]*reading{}}
 }
 
 // Key returns the key of a record.
-func Key(at Place, commit string) (string, error) {
+func Key(at RecordPlace, commit string) (string, error) {
 	for _, part := range []string{at.Channel, at.UID, commit} {
 		if part == "" || part == "." || part == ".." || strings.ContainsAny(part, "/\x00") {
 			return "", fmt.Errorf("%.60q cannot be part of the key of a record: it is empty or has a slash", part)
@@ -103,7 +104,7 @@ func (r *Records) ReadAmong(ctx context.Context, s Subject, commits ...string) L
 }
 
 // Log returns all records of a place.
-func (r *Records) Log(ctx context.Context, at Place) Log {
+func (r *Records) Log(ctx context.Context, at RecordPlace) Log {
 	commits, err := r.list(ctx, at)
 	if err != nil {
 		return Log{Err: err}
@@ -115,7 +116,7 @@ func (r *Records) Log(ctx context.Context, at Place) Log {
 }
 
 // some returns the records of some commits of a place.
-func (r *Records) some(ctx context.Context, at Place, commits []string) Log {
+func (r *Records) some(ctx context.Context, at RecordPlace, commits []string) Log {
 	if len(commits) <= 1 {
 		return r.get(ctx, at, commits)
 	}
@@ -138,7 +139,7 @@ func (r *Records) some(ctx context.Context, at Place, commits []string) Log {
 }
 
 // list returns the commits that have records at a place.
-func (r *Records) list(ctx context.Context, at Place) ([]string, error) {
+func (r *Records) list(ctx context.Context, at RecordPlace) ([]string, error) {
 	r.mu.Lock()
 	l := r.lists[at]
 	if l == nil {
@@ -168,7 +169,7 @@ func (r *Records) list(ctx context.Context, at Place) ([]string, error) {
 }
 
 // timeline reads the timeline of a place.
-func (r *Records) timeline(ctx context.Context, at Place) ([]Run, error) {
+func (r *Records) timeline(ctx context.Context, at RecordPlace) ([]Run, error) {
 	r.mu.Lock()
 	l := r.lines[at]
 	if l == nil {
@@ -184,7 +185,7 @@ func (r *Records) timeline(ctx context.Context, at Place) ([]Run, error) {
 }
 
 // get reads the records of commits, several at once.
-func (r *Records) get(ctx context.Context, at Place, commits []string) Log {
+func (r *Records) get(ctx context.Context, at RecordPlace, commits []string) Log {
 	out := Log{Records: map[string]Record{}, Wrong: map[string]error{}}
 	if len(commits) == 0 {
 		return out
@@ -211,7 +212,7 @@ func (r *Records) get(ctx context.Context, at Place, commits []string) Log {
 }
 
 // one reads one record.
-func (r *Records) one(ctx context.Context, at Place, commit string) *reading {
+func (r *Records) one(ctx context.Context, at RecordPlace, commit string) *reading {
 	key, err := Key(at, commit)
 	if err != nil {
 		return &reading{err: err, wrong: true}

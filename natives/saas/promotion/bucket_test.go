@@ -84,7 +84,7 @@ func (b *testBucket) Put(_ context.Context, key string, raw []byte, version stri
 func (b *testBucket) Remove(context.Context, string, string) error { return errors.ErrUnsupported }
 
 // put stores a record.
-func (b *testBucket) put(t *testing.T, at Place, commit, raw string) {
+func (b *testBucket) put(t *testing.T, at RecordPlace, commit, raw string) {
 	b.objects[keyOf(t, at, commit)] = stored{[]byte(raw), 1000}
 }
 
@@ -100,7 +100,7 @@ func jsonOf(t *testing.T, v any) string {
 
 func TestRecordsReadWhatIsNeeded(t *testing.T) {
 	b := newBucket()
-	at := Place{"stage", "p"}
+	at := RecordPlace{"stage", "p"}
 	for _, c := range []string{"c1", "c2", "c3"} {
 		b.put(t, at, c, `{"success": true}`)
 	}
@@ -124,7 +124,7 @@ func TestRecordsThatCannotBeReadAreUnknown(t *testing.T) {
 		"the listing": func(b *testBucket, key string) { b.fail[strings.TrimSuffix(key, "c1")] = errors.New("no answer") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b, at := newBucket(), Place{"stage", "p"}
+			b, at := newBucket(), RecordPlace{"stage", "p"}
 			b.put(t, at, "c1", `{"success": true}`)
 			broken(b, keyOf(t, at, "c1"))
 			s := Subject{Channels: []Channel{{"stage", []string{"p"}}}, SoakTime: days(1)}
@@ -142,7 +142,7 @@ func TestRecordsThatCannotBeReadAreUnknown(t *testing.T) {
 }
 
 func TestPublish(t *testing.T) {
-	b, at := newBucket(), Place{"stage", "p"}
+	b, at := newBucket(), RecordPlace{"stage", "p"}
 	run := func(commit string, success bool, after float64) {
 		t.Helper()
 		if err := Publish(t.Context(), b, at, commit, Result{Success: success, Saas: "up", Hash: "h",
@@ -170,7 +170,7 @@ func TestPublish(t *testing.T) {
 		`{"success": true, "target_config_hash": "h", "saas_file": "up", "check_in": "2026-11-23 15:00:00+00:00", "has_succeeded_once": true}`)
 	is("b",
 		`{"success": false, "target_config_hash": "h", "saas_file": "up", "check_in": "2026-11-23 14:00:00+00:00", "has_succeeded_once": false}`)
-	if err := Publish(t.Context(), b, Place{"a/b", "p"}, "c", Result{}); err == nil {
+	if err := Publish(t.Context(), b, RecordPlace{"a/b", "p"}, "c", Result{}); err == nil {
 		t.Error("a channel with a slash got a record")
 	}
 }

@@ -158,7 +158,7 @@ func TestRecordCases(t *testing.T) {
 		}
 	}) {
 		if want := c.Expected.Valid; want != nil {
-			if _, err := Key(Place{c.Input.Channel, "p"}, "sha"); (err == nil) != *want {
+			if _, err := Key(RecordPlace{c.Input.Channel, "p"}, "sha"); (err == nil) != *want {
 				t.Errorf("the place of a record of the channel %q: %v", c.Input.Channel, err)
 			}
 			return
@@ -167,7 +167,7 @@ func TestRecordCases(t *testing.T) {
 			c.Input.checkGate(t, want)
 			return
 		}
-		at := Place{"c", "p"}
+		at := RecordPlace{"c", "p"}
 		b := newBucket()
 		if c.Input.Record != nil {
 			raw := jsonOf(t, c.Input.Record)
@@ -208,7 +208,7 @@ type recordCase struct {
 // publisher.
 func (c recordCase) checkGate(t *testing.T, want string) {
 	t.Helper()
-	b, at := newBucket(), Place{"c", "0123456789abcdef"}
+	b, at := newBucket(), RecordPlace{"c", "0123456789abcdef"}
 	if c.Record != nil {
 		b.put(t, at, "sha", jsonOf(t, c.Record))
 	}
@@ -230,7 +230,7 @@ func TestStateKeyCases(t *testing.T) {
 		if in.Type != "promotion" {
 			t.Skip("about what a trigger remembers; package saas has it")
 		}
-		if got, err := Key(Place{in.Channel, in.UID}, in.Sha); err != nil || got != c.Expected.Object {
+		if got, err := Key(RecordPlace{in.Channel, in.UID}, in.Sha); err != nil || got != c.Expected.Object {
 			t.Errorf("got %q, %v, want %q", got, err, c.Expected.Object)
 		}
 	})
@@ -238,7 +238,7 @@ func TestStateKeyCases(t *testing.T) {
 
 // publishAtOnce lets runs of a commit end at once: each but the last writes between the read and
 // the write of the one after it.
-func publishAtOnce(t *testing.T, b *testBucket, at Place, runs []string) {
+func publishAtOnce(t *testing.T, b *testBucket, at RecordPlace, runs []string) {
 	t.Helper()
 	var publish func(i int)
 	publish = func(i int) {
@@ -255,7 +255,7 @@ func publishAtOnce(t *testing.T, b *testBucket, at Place, runs []string) {
 }
 
 // keyOf returns the key of a record.
-func keyOf(t *testing.T, at Place, commit string) string {
+func keyOf(t *testing.T, at RecordPlace, commit string) string {
 	t.Helper()
 	key, err := Key(at, commit)
 	if err != nil || !strings.HasPrefix(key, "state/openshift-saas-deploy/promotions_v2/") {

@@ -235,7 +235,7 @@ func (q Question) eligible(commit string) Verdict {
 			return v
 		}
 		for _, uid := range c.Publishers {
-			if r, _ := q.Logs.record(Place{c.Name, uid}, commit); !r.Success {
+			if r, _ := q.Logs.record(RecordPlace{c.Name, uid}, commit); !r.Success {
 				return closed("the last run of %.12s at the publisher %s of the channel %s failed", commit, uid, c.Name)
 			}
 		}

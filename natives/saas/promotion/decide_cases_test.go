@@ -67,7 +67,7 @@ func (c headCase) question() Question {
 		if i < len(c.CheckIns) && c.CheckIns[i] != nil {
 			r.CheckIn = ago(*c.CheckIns[i])
 		}
-		q.Logs[Place{p.Channel, p.Publisher}] = Log{Records: map[string]Record{p.Sha: r}}
+		q.Logs[RecordPlace{p.Channel, p.Publisher}] = Log{Records: map[string]Record{p.Sha: r}}
 		q.Branches = append(q.Branches, []string{p.Sha})
 	}
 	return q

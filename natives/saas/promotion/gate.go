@@ -72,7 +72,7 @@ func published(c Channel, commit string, logs Logs) Verdict {
 		return closed("the channel %s has no publisher", c.Name)
 	}
 	for _, uid := range c.Publishers {
-		switch r, err := logs.record(Place{c.Name, uid}, commit); {
+		switch r, err := logs.record(RecordPlace{c.Name, uid}, commit); {
 		case err != nil:
 			return unknown(fmt.Errorf("the record of %.12s at %s in the channel %s: %w", commit, uid, c.Name, err))
 		case r == nil:
@@ -101,7 +101,7 @@ func sameConfig(s Subject, c Channel, commit string, logs Logs) Verdict {
 func hashesOf(c Channel, commit string, logs Logs) []string {
 	var out []string
 	for _, uid := range c.Publishers {
-		if r, err := logs.record(Place{c.Name, uid}, commit); err == nil && r != nil && r.Hash != nil && *r.Hash != "" {
+		if r, err := logs.record(RecordPlace{c.Name, uid}, commit); err == nil && r != nil && r.Hash != nil && *r.Hash != "" {
 			out = append(out, *r.Hash)
 		}
 	}

@@ -236,7 +236,7 @@ func TestLawsCatchMutants(t *testing.T) {
 			s.Soak = saas.Sum
 			left := s.SoakTime
 			for _, place := range s.places() {
-				spans, err := historyOf([]Place{place}, logs).spans(c, at)
+				spans, err := historyOf([]RecordPlace{place}, logs).spans(c, at)
 				if err != nil {
 					return 0, time.Time{}, err
 				}

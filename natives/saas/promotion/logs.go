@@ -1,7 +1,7 @@
 package promotion
 
-// A Place is where the records of a publisher in one channel are.
-type Place struct{ Channel, UID string }
+// A RecordPlace is where the records of a publisher in one channel are.
+type RecordPlace struct{ Channel, UID string }
 
 // A Log is what is known of the records of one place, by commit.
 type Log struct {
@@ -15,10 +15,10 @@ type Log struct {
 }
 
 // Logs are logs by place.
-type Logs map[Place]Log
+type Logs map[RecordPlace]Log
 
 // record returns the record of a commit, nil if there is none, or why it is not known.
-func (l Logs) record(at Place, commit string) (*Record, error) {
+func (l Logs) record(at RecordPlace, commit string) (*Record, error) {
 	log := l[at]
 	if err := log.Wrong[commit]; err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func (q Question) notes(commit string) (out []Note, err error) {
 		if !wants || len(c.Publishers) == 0 {
 			continue
 		}
-		r, unknown := q.Logs.record(Place{c.Name, c.Publishers[0]}, commit)
+		r, unknown := q.Logs.record(RecordPlace{c.Name, c.Publishers[0]}, commit)
 		if unknown != nil {
 			err = errors.Join(err, fmt.Errorf("the record of %.12s at %s in the channel %s: %w", commit, c.Publishers[0], c.Name,
 				unknown))

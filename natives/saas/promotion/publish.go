@@ -15,7 +15,7 @@ const maxTries = 8
 // Publish writes the record of a run of a commit at a place, on top of the one that is there. A
 // record that cannot be used is left alone, which is an error. A run that the record says already
 // writes nothing.
-func Publish(ctx context.Context, bucket integration.BucketWriter, at Place, commit string, run Result) error {
+func Publish(ctx context.Context, bucket integration.BucketWriter, at RecordPlace, commit string, run Result) error {
 	key, err := Key(at, commit)
 	if err != nil {
 		return err
@@ -39,7 +39,8 @@ func Publish(ctx context.Context, bucket integration.BucketWriter, at Place, com
 }
 
 // publishOnce tries once to write a record.
-func publishOnce(ctx context.Context, bucket integration.BucketWriter, at Place, commit, key string, run Result) error {
+func publishOnce(ctx context.Context, bucket integration.BucketWriter, at RecordPlace, commit, key string,
+	run Result) error {
 	raw, version, err := bucket.Get(ctx, key)
 	var old *Record
 	switch {
@@ -67,7 +68,7 @@ func publishOnce(ctx context.Context, bucket integration.BucketWriter, at Place,
 
 // replaced reports whether another commit ran at a place since a record was made. What cannot be
 // read counts as another commit: then the commit only soaks for longer.
-func replaced(ctx context.Context, bucket integration.BucketReader, at Place, commit string, was Record) bool {
+func replaced(ctx context.Context, bucket integration.BucketReader, at RecordPlace, commit string, was Record) bool {
 	since, ok := was.Since()
 	if !ok {
 		return true

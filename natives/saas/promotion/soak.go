@@ -107,7 +107,7 @@ type moment struct {
 // historiesOf returns the histories of all publishers of a subject.
 func historiesOf(s Subject, logs Logs) []history {
 	var uids []string
-	places := map[string][]Place{}
+	places := map[string][]RecordPlace{}
 	for _, at := range s.places() {
 		if places[at.UID] == nil {
 			uids = append(uids, at.UID)
@@ -123,7 +123,7 @@ func historiesOf(s Subject, logs Logs) []history {
 
 // historyOf returns the history of a publisher by its records of some channels. A record that says
 // no time counts nothing and ends nothing.
-func historyOf(places []Place, logs Logs) history {
+func historyOf(places []RecordPlace, logs Logs) history {
 	h := history{uid: places[0].UID}
 	for _, at := range places {
 		log := logs[at]

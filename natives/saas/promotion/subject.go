@@ -55,11 +55,11 @@ func Of(m *saas.Model, t *saas.Target, settings saas.Settings) Subject {
 }
 
 // places returns where the records of the publishers of a subject are.
-func (s Subject) places() []Place {
-	var out []Place
+func (s Subject) places() []RecordPlace {
+	var out []RecordPlace
 	for _, c := range s.Channels {
 		for _, uid := range c.Publishers {
-			out = append(out, Place{c.Name, uid})
+			out = append(out, RecordPlace{c.Name, uid})
 		}
 	}
 	return out

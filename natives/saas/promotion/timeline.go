@@ -38,7 +38,7 @@ type timeline struct {
 }
 
 // timelineKey returns the key of the timeline of a place.
-func timelineKey(at Place) (string, error) {
+func timelineKey(at RecordPlace) (string, error) {
 	key, err := Key(at, "x")
 	if err != nil {
 		return "", err
@@ -47,7 +47,7 @@ func timelineKey(at Place) (string, error) {
 }
 
 // readTimeline returns the timeline of a place with its version, an empty one if there is none.
-func readTimeline(ctx context.Context, bucket integration.BucketReader, at Place) (timeline, string, error) {
+func readTimeline(ctx context.Context, bucket integration.BucketReader, at RecordPlace) (timeline, string, error) {
 	none := timeline{Version: 1}
 	key, err := timelineKey(at)
 	if err != nil {
@@ -89,7 +89,7 @@ func parseTimeline(raw []byte) (timeline, error) {
 
 // noteRun adds a run to the timeline of a place, unless the commit is the one that runs, and
 // reports whether another commit ran since the commit began to.
-func noteRun(ctx context.Context, bucket integration.BucketWriter, at Place, commit string,
+func noteRun(ctx context.Context, bucket integration.BucketWriter, at RecordPlace, commit string,
 	now time.Time) (replaced bool, err error) {
 	key, err := timelineKey(at)
 	if err != nil {

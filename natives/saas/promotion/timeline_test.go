@@ -11,7 +11,7 @@ import (
 // A publisher runs c, a, b, and then a again. The record of a has the time of the second run
 // alone, and still c ran only until the first one.
 func TestGoingBackKeepsTheTimeOfOthers(t *testing.T) {
-	b, at := newBucket(), Place{"stage", "p"}
+	b, at := newBucket(), RecordPlace{"stage", "p"}
 	for i, commit := range []string{"c", "a", "b", "a"} {
 		if err := Publish(t.Context(), b, at, commit,
 			Result{Success: true, At: now.Add(hours(float64(i - 20)))}); err != nil {
@@ -39,7 +39,7 @@ func TestTimelineThatCannotBeReadIsUnknown(t *testing.T) {
 			b.objects[key] = stored{[]byte(strings.Repeat(" ", maxTimeline) + `{"version":1}`), 1}
 		},
 	} {
-		b, at := newBucket(), Place{"stage", "p"}
+		b, at := newBucket(), RecordPlace{"stage", "p"}
 		b.put(t, at, "a", `{"success": true, "check_in": "2026-01-01 00:00:00+00:00"}`)
 		damage(b, "state/prcheck-saas-deploy/runs/stage/p")
 		s := Subject{Channels: []Channel{{"stage", []string{"p"}}}, SoakTime: hours(24)}
@@ -53,7 +53,7 @@ func TestTimelineThatCannotBeReadIsUnknown(t *testing.T) {
 }
 
 func TestTimelineIsBounded(t *testing.T) {
-	b, at := newBucket(), Place{"stage", "p"}
+	b, at := newBucket(), RecordPlace{"stage", "p"}
 	for i := range maxRuns + 10 {
 		if _, err := noteRun(t.Context(), b, at, strings.Repeat("ab"[i%2:i%2+1], 40), now); err != nil {
 			t.Fatal(err)

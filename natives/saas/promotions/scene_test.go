@@ -157,7 +157,7 @@ func (s *scene) deploy(f, i int, commit string, success bool) {
 		}
 		s.uids[channel] = m.Publishers(channel)[0].UID()
 	}
-	key, err := promotion.Key(promotion.Place{Channel: channel, UID: s.uids[channel]}, commit)
+	key, err := promotion.Key(promotion.RecordPlace{Channel: channel, UID: s.uids[channel]}, commit)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -160,7 +160,7 @@ func (w *world) commitOnMain(f *file, text string) {
 
 // record writes the records of a publisher after a run, as a deployment does.
 func (w *world) record(t *target, held snapshot, isGood bool) {
-	at := promotion.Place{Channel: channel(t), UID: t.uid}
+	at := promotion.RecordPlace{Channel: channel(t), UID: t.uid}
 	log, ok := w.logs[at]
 	if !ok {
 		log = promotion.Log{Records: map[string]promotion.Record{}}

@@ -204,8 +204,8 @@ func (s *sapm) submit(wishes []wish, batchable bool) {
 	s.open[branch] = b
 }
 
-func placeOf(publisher *target) promotion.Place {
-	return promotion.Place{Channel: channel(publisher), UID: publisher.uid}
+func placeOf(publisher *target) promotion.RecordPlace {
+	return promotion.RecordPlace{Channel: channel(publisher), UID: publisher.uid}
 }
 
 // keys returns the keys of a map, sorted.
