@@ -24,7 +24,7 @@ var mutants = []mutant{
 		"m.plan.PutBody = m.carry(place{}, m.in.Known, result).v", "m.plan.PutBody = result.v", ""},
 	{"drift replaces", "natives/generic/threeway/plan.go",
 		"m.in.AllowReplace && slices.ContainsFunc(p.Violations, Finding.isOfData)", "m.in.AllowReplace", ""},
-	{"failed is green in the second run", "natives/generic/compare.go", "		stands = standingOf(live, e.pending)\n", "",
+	{"failed is green in the second run", "natives/generic/entry.go", "		stands = standingOf(live, e.pending)\n", "",
 		""},
 	{"items are compared whole", "natives/generic/threeway/holds.go", "return isList && isAlso && !isWhole &&",
 		"return false && isList && isAlso && !isWhole &&", ""},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/natives/generic/check"
 	"github.com/app-sre/prcheck/natives/generic/cloud"
 	"github.com/app-sre/prcheck/natives/generic/family"
 	"github.com/app-sre/prcheck/natives/generic/hooks"
@@ -229,3 +231,117 @@ func hostOf(address string) string {
 
 // errNoEndpoint says that there is nothing that reaches an API.
 var errNoEndpoint = errors.New("this program reaches no API")
+
+// usesHosts returns the hosts of the endpoints of the data, and those that the settings name.
+func (g *generic) usesHosts(ctx context.Context, query integration.QueryFunc,
+	it settings.Integration) ([]integration.HostUse, error) {
+	s, err := readSettings(it.Own)
+	if err != nil {
+		return nil, err
+	}
+	m, err := g.read(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	uses := map[string]integration.HostUse{}
+	for _, a := range m.APIs {
+		host := hostOf(a.Endpoint)
+		if host == "" {
+			continue
+		}
+		uses[host] = integration.HostUse{Host: host, For: "endpoints"}
+		if !s.mayAsk(host) {
+			uses[host] = integration.HostUse{Host: host, For: "endpoints", Missing: "its resources are left out"}
+		}
+	}
+	for _, allowed := range s.Hosts {
+		one := ownSettings{Hosts: []string{allowed}}
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(uses)), one.mayAsk) {
+			uses[allowed] = integration.HostUse{Host: allowed}
+		}
+	}
+	var out []integration.HostUse
+	for _, host := range slices.Sorted(maps.Keys(uses)) {
+		out = append(out, uses[host])
+	}
+	return out, nil
+}
+
+// hidden returns the values of bodies that no output may show: the secrets that somebody wrote into
+// them. Specifications are read only if one of the files is a resource.
+func (g *generic) hidden(ctx context.Context, query integration.QueryFunc,
+	files []string) (map[string][]string, error) {
+	if isKnown, err := cloud.IsKnown(ctx, query); err != nil || !isKnown {
+		return nil, err
+	}
+	paths, err := cloud.Paths(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(files, func(f string) bool { return slices.Contains(paths, f) }) {
+		return nil, nil
+	}
+	m, err := g.reader.Read(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("looking for secrets in the data: %w", err)
+	}
+	out := map[string][]string{}
+	for _, r := range m.Resources {
+		if slices.Contains(files, r.File) {
+			out[r.File] = r.Hidden()
+		}
+	}
+	return out, nil
+}
+
+// check returns what a change would do to resources, by the data alone. A dry run of one shard
+// tells of the resources of this shard. Mistakes of entries, and entries that are gone, are told
+// by the plan.
+func (g *generic) check(ctx context.Context, env integration.Environment) ([]plan.Finding, error) {
+	base, err := g.read(ctx, env.Base)
+	if err != nil {
+		return nil, nil //nolint:nilerr // the plan tells that base cannot be read
+	}
+	head, err := g.read(ctx, env.Query)
+	if err != nil {
+		return nil, err
+	}
+	roots, told := map[string]string{}, map[plan.Finding]bool{}
+	for _, m := range []*cloud.Model{base, head} {
+		for _, r := range m.Resources {
+			roots[r.File] = r.Root
+			told[plan.Finding{Code: r.Mistake.Code,
+				Place: plan.Place{File: r.File, Pointer: r.Mistake.Pointer}}] = !r.Mistake.IsZero()
+		}
+		for _, f := range m.Findings {
+			told[plan.Finding{Code: f.Code, Place: f.Place}] = true
+		}
+	}
+	var out []plan.Finding
+	report := check.Run(base, head)
+	for _, f := range append(report.Findings, notes(report.Kept)...) {
+		root := roots[f.File]
+		isOther := env.Shard != "" && root != "" && root != env.Shard
+		if isOther || f.Code == reconcile.CodeOrphan || f.Code == reconcile.CodeDeleteWithChild ||
+			told[plan.Finding{Code: f.Code, Place: plan.Place{File: f.File, Pointer: f.Pointer}}] {
+			continue
+		}
+		out = append(out, f.Reported())
+	}
+	return out, nil
+}
+
+// replaces reports whether, by the data alone, the change of an entry deletes its resource and creates it
+// again.
+func replaces(base, head reconcile.Item) bool {
+	was, isEntry := base.Body.(*entry)
+	now, isToo := head.Body.(*entry)
+	return isEntry && isToo && check.Replaces(was.of, now.of)
+}
+
+// notes returns those of what stays as it is that the plan does not tell.
+func notes(kept []check.Finding) []check.Finding {
+	return slices.DeleteFunc(slices.Clone(kept), func(f check.Finding) bool {
+		return f.Code != check.CodeIgnored && f.Code != check.CodeFirstSet
+	})
+}

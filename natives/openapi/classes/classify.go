@@ -1,8 +1,11 @@
 package classes
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/natives/openapi"
 	"github.com/app-sre/prcheck/natives/openapi/resources"
 )
@@ -207,4 +210,205 @@ func (c *Classifier) writeOnly(n *node, p *Property, in *inherited) error {
 		in.writeOnly = inferred(first(n.put, n.post), "a request takes it and GET does not answer it")
 	}
 	return nil
+}
+
+// maxKept is how many properties Lookup keeps. Types that hold themselves have no end of them.
+const maxKept = 50_000
+
+// Lookup returns what is known of the property of a JSON pointer, nil if the type has none. It
+// keeps what it reads: all keys of a map are one property, and the next look costs as much as the
+// pointer is long.
+func (c *Classifier) Lookup(pointer string) (*Property, error) {
+	n, err := c.lookup(pointer)
+	if n == nil || err != nil {
+		return nil, err
+	}
+	p, _, err := c.classify(n)
+	return p, err
+}
+
+// IsDescribed reports whether the specification describes any property of the type.
+func (c *Classifier) IsDescribed() (bool, error) {
+	steps, err := c.root().steps()
+	return len(steps) > 0, err
+}
+
+// Members returns the names of the properties of the object of a JSON pointer, sorted.
+func (c *Classifier) Members(pointer string) ([]string, error) {
+	n, err := c.lookup(pointer)
+	if n == nil || err != nil {
+		return nil, err
+	}
+	steps, err := n.steps()
+	var out []string
+	for _, st := range steps {
+		if st.kind == property {
+			out = append(out, st.name)
+		}
+	}
+	return out, err
+}
+
+// lookup returns the node of a JSON pointer, nil if the type has none.
+func (c *Classifier) lookup(pointer string) (*node, error) {
+	if c.kept == nil || c.count >= maxKept {
+		c.kept, c.count = c.root(), 0
+	}
+	n := c.kept
+	for part, rest, more := "", strings.TrimPrefix(pointer, "/"), pointer != ""; more; {
+		var err error
+		part, rest, more = strings.Cut(rest, "/")
+		if n, err = c.part(n, jsonpointer.Unescape(part)); n == nil || err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// part returns the part of a node that a name stands for, nil if there is none.
+func (c *Classifier) part(n *node, name string) (*node, error) {
+	for _, st := range [...]step{{property, name}, {kind: item}, {kind: mapValue}} {
+		if next := n.parts[st]; next != nil {
+			return next, nil
+		}
+		isThere, err := n.describes(st)
+		switch {
+		case err != nil:
+			return nil, err
+		case isThere:
+			return c.keep(n, st)
+		}
+	}
+	return nil, nil
+}
+
+// keep reads a part of a node, and keeps it.
+func (c *Classifier) keep(n *node, st step) (*node, error) {
+	next, err := c.child(n, st)
+	if err != nil {
+		return nil, err
+	}
+	if n.parts == nil {
+		n.parts = map[step]*node{}
+	}
+	n.parts[st] = next
+	c.count++
+	return next, nil
+}
+
+// secret decides whether a value must be shown nowhere.
+func (c *Classifier) secret(n *node, p *Property, in *inherited) error {
+	p.Masked = p.Type == "string" && n.step.kind == property && LooksSecret(n.step.name) &&
+		!slices.Contains(c.plain, n.step.name)
+	if in.secret != nil {
+		return nil
+	}
+	mark, err := firstKeyword("x-ms-secret", n.all()...)
+	if err != nil {
+		return err
+	}
+	format, err := firstKeyword("format", n.all()...)
+	switch {
+	case err != nil:
+		return err
+	case mark.Value.Is():
+		in.secret = declared(mark, "x-ms-secret")
+	case format.Value.Text() == "password":
+		in.secret = declared(format, "format is password")
+	}
+	return nil
+}
+
+// MasksKey reports whether the value of a key of a map is masked: its name looks like that of a secret, and it may be a
+// text. The property is that of all values of the map.
+func (c *Classifier) MasksKey(p *Property, name string) bool {
+	isText := p.Type == "string" || p.Type == ""
+	return p.IsValue && isText && LooksSecret(name) && !slices.Contains(c.plain, name)
+}
+
+// lastName returns the last name of a path, either dotted or a JSON pointer.
+func lastName(path string) string {
+	if strings.HasPrefix(path, "/") {
+		return jsonpointer.Unescape(path[strings.LastIndexByte(path, '/')+1:])
+	}
+	return path[strings.LastIndexByte(path, '.')+1:]
+}
+
+// plainNames returns the names of properties of a type that look like those of secrets and are none.
+// In the types that every server of Kubernetes has, a key is the name of something: of a label, of a
+// taint, of a part of a Secret. The group of a custom resource has a dot, and is none of k8s.io.
+func plainNames(t *resources.Type) []string {
+	group, _, _ := strings.Cut(t.Name, "/")
+	if t.Family != resources.Kubernetes || strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") {
+		return nil
+	}
+	return []string{"key", "topologyKey"}
+}
+
+// setOfFamily finds lists of texts that are sets in all services of a family.
+func (c *Classifier) setOfFamily(n *node) (*List, error) {
+	if n.step.kind != property || !slices.Contains(c.family.Sets, n.step.name) {
+		return nil, nil
+	}
+	if isScalar, err := holdsScalars(n); err != nil || !isScalar {
+		return nil, err
+	}
+	return &List{Kind: Set, Exclusive: true,
+		Ground: *c.ofFamily("the order of " + n.step.name + " does not count, and all of them are of the data")}, nil
+}
+
+// keyOfItems finds the member by which items are known: one that requests take, and that is a text. Names come first.
+func (c *Classifier) keyOfItems(n *node) (*List, error) {
+	if len(c.family.Keys) == 0 {
+		return nil, nil
+	}
+	items, err := n.child(step{kind: item})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range c.keysOf(n) {
+		isThere, err := items.describes(step{property, name})
+		if err != nil {
+			return nil, err
+		}
+		if !isThere {
+			continue
+		}
+		member, err := items.child(step{property, name})
+		if err != nil {
+			return nil, err
+		}
+		taken := first(member.requests()...)
+		if isKey, err := taken.isKey(); err != nil || isKey {
+			return &List{Kind: Map, Keys: []string{name},
+				Ground: Ground{Source: Inferred, Text: fmt.Sprintf("its items have a %s", name)}}, err
+		}
+	}
+	return nil, nil
+}
+
+// keysOf returns the names of members that may be the key of a list, the best one first: name, the name of one of the
+// list, as locationName of locations, and id.
+func (c *Classifier) keysOf(n *node) []string {
+	keys := slices.Clone(c.family.Keys)
+	if n.step.kind != property {
+		return keys
+	}
+	if one, isPlural := strings.CutSuffix(n.step.name, "s"); isPlural && one != "" {
+		keys = slices.Insert(keys, 1, one+"Name")
+	}
+	return keys
+}
+
+// isKey reports whether a request takes a text.
+func (s side) isKey() (bool, error) {
+	if !s.has() {
+		return false, nil
+	}
+	kind, err := s.keyword("type")
+	if err != nil {
+		return false, err
+	}
+	mark, err := s.keyword("readOnly")
+	return typeName(kind.Value) == "string" && !mark.Value.Is(), err
 }
