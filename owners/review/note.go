@@ -56,6 +56,10 @@ func Note(o *Outcome, isLimited bool) string {
 			line("- %s %s: %s", markdown.Code(l.File), markdown.Code(l.Place), markdown.Escape(text))
 		}
 	}
+	if len(o.Uncounted) > 0 {
+		line("- It is not known who edited comments of %s: they approve nothing. Write it again.",
+			markdown.Escape(strings.Join(o.Uncounted, ", ")))
+	}
 	if len(o.Places) > folded {
 		line("\n<details><summary>%s</summary>", phrase.Count(len(o.Places), "place"))
 	}

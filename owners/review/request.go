@@ -26,7 +26,7 @@ type Comment struct {
 	Body      string
 	WrittenAt time.Time
 	EditedAt  time.Time // zero if it was not edited
-	EditedBy  string
+	EditedBy  string    // "" if the server does not tell
 }
 
 // A Status is what stands on a commit. It is what a queue should ask for: labels are for people.
@@ -56,20 +56,43 @@ type Keeper interface {
 }
 
 // words returns the words of comments. A comment that was edited counts from the edit, and not at all if somebody else
-// edited it.
+// edited it. If nobody knows who edited it, only the words count that keep a change back.
 func (r Request) words() []decision.Word {
-	var out []decision.Comment
+	var known, unknown []decision.Comment
 	for _, c := range r.Comments {
-		at := c.WrittenAt
-		if c.EditedAt.After(at) {
-			if c.EditedBy != c.By {
-				continue
-			}
-			at = c.EditedAt
+		of := decision.Comment{By: c.By, Body: c.Body, At: c.WrittenAt}
+		isEdited := c.EditedAt.After(c.WrittenAt)
+		if isEdited {
+			of.At = c.EditedAt
 		}
-		out = append(out, decision.Comment{By: c.By, Body: c.Body, At: at})
+		switch {
+		case !isEdited || c.EditedBy == c.By:
+			known = append(known, of)
+		case c.EditedBy == "":
+			unknown = append(unknown, of)
+		}
 	}
-	return decision.Words(out)
+	out := append(decision.Words(known), slices.DeleteFunc(decision.Words(unknown), isGiving)...)
+	slices.SortStableFunc(out, func(a, b decision.Word) int { return a.At.Compare(b.At) })
+	return out
+}
+
+// isGiving reports whether a word may let a change through.
+func isGiving(w decision.Word) bool {
+	return w.Command != decision.Hold && w.Command != decision.CancelApprove
+}
+
+// uncounted returns who has to say something again, since nobody knows who edited the comment, sorted.
+func (r Request) uncounted() []string {
+	var out []string
+	for _, c := range r.Comments {
+		if c.EditedAt.After(c.WrittenAt) && c.EditedBy == "" &&
+			slices.ContainsFunc(decision.Words([]decision.Comment{{Body: c.Body}}), isGiving) {
+			out = append(out, c.By)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // lettingThrough returns the labels of a request that let it through.

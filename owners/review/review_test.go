@@ -264,8 +264,48 @@ func TestFailsClosed(t *testing.T) {
 	}
 	calls := 0
 	s.fails = func() bool { calls++; return calls == 2 } // the book cannot be read
-	if _, err := s.run(t); !errors.Is(err, errDown) || s.hasApproval() || slices.Contains(s.r.Labels, "self-serviceable") {
+	_, err := s.run(t)
+	if !errors.Is(err, errDown) || s.hasApproval() || s.status[s.r.Head].IsApproved ||
+		slices.Contains(s.r.Labels, "self-serviceable") {
 		t.Errorf("labels %q after %v", s.r.Labels, err)
+	}
+}
+
+// What somebody says while a decision is written is not overlooked, and after an error the status goes as well.
+func TestSaidMeanwhile(t *testing.T) {
+	s := newServer()
+	s.say("ann", "/lgtm", time.Minute)
+	s.say("bob", "/lgtm", time.Minute)
+	for at := range 12 {
+		calls := 0
+		s.between = func() {
+			if calls++; calls == at {
+				s.say("bob", "/hold", time.Minute)
+			}
+		}
+		_, err := s.run(t)
+		s.between = nil
+		if isLet := s.hasApproval() || s.status[s.r.Head].IsApproved; isLet && !s.isApproved() {
+			t.Errorf("a word before call %d: let through with %q, %+v, %v", at, s.r.Labels, s.status, err)
+		}
+		s.say("bob", "/hold cancel", time.Minute)
+	}
+}
+
+// Of a comment that nobody knows who edited the words count that keep a change back, and no others.
+func TestEditedByNobodyKnows(t *testing.T) {
+	s := newServer()
+	s.say("ann", "/lgtm", time.Minute)
+	s.say("bob", "/lgtm", time.Minute)
+	s.r.Comments[1].EditedAt = s.now.Add(time.Minute)
+	if _, err := s.run(t); err != nil || s.hasApproval() || !strings.Contains(s.r.Note, "edited comments of bob") {
+		t.Errorf("an edited approval: labels %q, %v\n%s", s.r.Labels, err, s.r.Note)
+	}
+	s.say("bob", "/lgtm", time.Minute)
+	s.say("ann", "/hold", time.Minute)
+	s.r.Comments[3].EditedAt = s.now.Add(time.Minute)
+	if _, err := s.run(t); err != nil || s.hasApproval() || !slices.Contains(s.r.Labels, "bot/hold") {
+		t.Errorf("an edited hold: labels %q, %v", s.r.Labels, err)
 	}
 }
 

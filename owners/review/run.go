@@ -28,10 +28,15 @@ type Input struct {
 type Outcome struct {
 	*decision.Decision
 	Lost []approvals.Loss
+	// Uncounted are people whose words do not count, since nobody knows who edited their comments.
+	Uncounted []string
 }
 
 // ErrMoved is the error when the server has another head than the one that was decided about. Another run decides.
 var ErrMoved = errors.New("the merge request has another head by now")
+
+// ErrSaid is the error when somebody said something while the decision was written. Another run decides.
+var ErrSaid = errors.New("somebody said something about the merge request meanwhile")
 
 // Run decides about a merge request and writes the decision. After an error nothing lets the change through.
 func Run(ctx context.Context, in Input) (*Outcome, error) {
@@ -44,24 +49,34 @@ func Run(ctx context.Context, in Input) (*Outcome, error) {
 		err = in.write(ctx, r, out)
 	}
 	if err != nil {
-		return nil, errors.Join(err, in.shut(ctx))
+		return nil, errors.Join(err, Shut(ctx, in.Forge, in.Head))
 	}
 	return out, nil
 }
 
-// shut takes away the labels that let a change through, unless another run has approved another head.
-func (in Input) shut(ctx context.Context) error {
-	r, err := in.Forge.Read(ctx)
+// unknown is the status of a head about which nothing could be decided.
+var unknown = Status{Text: "it could not be found out who approved it"}
+
+// Shut takes away what lets a change through: the labels, unless another run has approved another head, and the status
+// of the head if it is still the one of the server.
+func Shut(ctx context.Context, f Forge, head string) error {
+	r, err := f.Read(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the labels that must go: %w", err)
 	}
-	if r.Head != in.Head && r.Status.IsApproved {
-		return nil
+	var writes []Write
+	if labels := r.lettingThrough(); len(labels) > 0 && (r.Head == head || !r.Status.IsApproved) {
+		writes = append(writes, Write{Remove: labels})
 	}
-	if labels := r.lettingThrough(); len(labels) > 0 {
-		if err := in.Forge.Write(ctx, Write{Remove: labels}); err != nil {
-			return fmt.Errorf("taking labels away: %w", err)
-		}
+	if r.Head == head && r.Status.IsApproved {
+		writes = append(writes, Write{Head: head, Status: &unknown})
+	}
+	var errs []error
+	for _, w := range writes {
+		errs = append(errs, f.Write(ctx, w)) // the others are tried as well
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("taking away what lets the change through: %w", err)
 	}
 	return nil
 }
@@ -91,7 +106,7 @@ func (in Input) decide(ctx context.Context, r Request) (*Outcome, error) {
 		return nil, err
 	}
 	_, lost := book.Compare(in.Files)
-	return &Outcome{d, lost}, nil
+	return &Outcome{d, lost, r.uncounted()}, nil
 }
 
 // enter adds the entries of a word that is about a known version. A word right after a push is only about what the
@@ -159,24 +174,27 @@ func (in Input) write(ctx context.Context, r Request, out *Outcome) error {
 		writes = append(writes, Write{Add: come})
 	}
 	for _, w := range writes {
-		if err := in.stillAt(ctx); err != nil {
+		if err := in.stillAt(ctx, r); err != nil {
 			return err
 		}
 		if err := in.Forge.Write(ctx, w); err != nil {
 			return fmt.Errorf("writing the decision: %w", err)
 		}
 	}
-	return in.stillAt(ctx)
+	return in.stillAt(ctx, r)
 }
 
-// stillAt returns an error if the server has another head by now.
-func (in Input) stillAt(ctx context.Context) error {
+// stillAt returns an error if the server has another head by now, or other words.
+func (in Input) stillAt(ctx context.Context, decided Request) error {
 	r, err := in.Forge.Read(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the head again: %w", err)
 	}
-	if r.Head != in.Head {
+	switch {
+	case r.Head != in.Head:
 		return ErrMoved
+	case !slices.Equal(r.words(), decided.words()):
+		return ErrSaid
 	}
 	return nil
 }
