@@ -75,6 +75,15 @@ func LetsThrough(label string) bool {
 		label == strings.TrimSuffix(approvedPrefix, ": ")
 }
 
+// LettingThrough returns the labels of this package that let a change through.
+func LettingThrough() []string {
+	out := []string{selfServiceable, strings.TrimSuffix(approvedPrefix, ": ")}
+	for _, p := range rules.Priorities {
+		out = append(out, approvedPrefix+p)
+	}
+	return out
+}
+
 // IsSelfServiceable reports whether people whom base names may approve all of a change. One that also touches files
 // outside of the bundle is limited, and never self-serviceable.
 func (d *Decision) IsSelfServiceable(isLimited bool) bool {

@@ -263,8 +263,18 @@ func TestFailsClosed(t *testing.T) {
 		t.Fatalf("labels %q, %v", s.r.Labels, err)
 	}
 	calls := 0
-	s.fails = func() bool { calls++; return calls == 2 } // the book cannot be read
+	s.fails = func() bool { calls++; return calls <= 2 } // nothing can be read
 	_, err := s.run(t)
+	if !errors.Is(err, errDown) || s.hasApproval() || s.status[s.r.Head].IsApproved {
+		t.Errorf("labels %q after %v", s.r.Labels, err)
+	}
+	s.fails = nil
+	if _, err := s.run(t); err != nil || !s.hasApproval() {
+		t.Fatalf("labels %q, %v", s.r.Labels, err)
+	}
+	calls = 0
+	s.fails = func() bool { calls++; return calls == 2 } // the book cannot be read
+	_, err = s.run(t)
 	if !errors.Is(err, errDown) || s.hasApproval() || s.status[s.r.Head].IsApproved ||
 		slices.Contains(s.r.Labels, "self-serviceable") {
 		t.Errorf("labels %q after %v", s.r.Labels, err)

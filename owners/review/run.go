@@ -42,7 +42,7 @@ var ErrSaid = errors.New("somebody said something about the merge request meanwh
 func Run(ctx context.Context, in Input) (*Outcome, error) {
 	r, err := in.Forge.Read(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("reading the merge request: %w", err)
+		return nil, errors.Join(fmt.Errorf("reading the merge request: %w", err), Shut(ctx, in.Forge, in.Head))
 	}
 	out, err := in.decide(ctx, r)
 	if err == nil {
@@ -58,11 +58,11 @@ func Run(ctx context.Context, in Input) (*Outcome, error) {
 var unknown = Status{Text: "it could not be found out who approved it"}
 
 // Shut takes away what lets a change through: the labels, unless another run has approved another head, and the status
-// of the head if it is still the one of the server.
+// of the head if it is still the one of the server. If the merge request cannot be read all of them go.
 func Shut(ctx context.Context, f Forge, head string) error {
 	r, err := f.Read(ctx)
 	if err != nil {
-		return fmt.Errorf("reading the labels that must go: %w", err)
+		r = Request{Head: head, Labels: decision.LettingThrough(), Status: Status{IsApproved: true}}
 	}
 	var writes []Write
 	if labels := r.lettingThrough(); len(labels) > 0 && (r.Head == head || !r.Status.IsApproved) {
