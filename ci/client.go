@@ -49,6 +49,7 @@ type api interface {
 	artifactAPI
 	labelAPI
 	rightsAPI
+	discussionAPI
 }
 
 // New returns a client. It sends no request.

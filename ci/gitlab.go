@@ -14,8 +14,8 @@ import (
 	gitlab "github.com/xanzy/go-gitlab"
 )
 
-// A goGitLab is the api, made with the library go-gitlab. This file and gitlab_forge.go alone use
-// the library.
+// A goGitLab is the api, made with the library go-gitlab. This file, gitlab_forge.go and
+// gitlab_discussion.go alone use the library.
 // Each method sends one request and returns errors of this package.
 type goGitLab struct {
 	client *gitlab.Client
@@ -207,14 +207,18 @@ func (l goGitLab) statuses(ctx context.Context, at Commit, number int) ([]posted
 		return nil, false, l.convertError(res, err)
 	}
 	return convertList(found, func(s *gitlab.CommitStatus) postedStatus {
-		return postedStatus{id: s.ID, author: s.Author.ID, pipeline: s.PipelineId, name: s.Name, state: State(s.Status)}
+		return postedStatus{id: s.ID, author: s.Author.ID, pipeline: s.PipelineId, name: s.Name,
+			description: s.Description, state: State(s.Status)}
 	}), hasNextPage(res, len(found)), nil
 }
 
 // setStatus sets a status of a commit.
 func (l goGitLab) setStatus(ctx context.Context, at Commit, s Status) error {
 	opts := &gitlab.SetCommitStatusOptions{State: gitlab.BuildStateValue(s.State), Name: &s.Name,
-		Description: &s.Description, PipelineID: &at.Pipeline}
+		Description: &s.Description}
+	if at.Pipeline != 0 {
+		opts.PipelineID = &at.Pipeline
+	}
 	if s.TargetURL != "" {
 		opts.TargetURL = &s.TargetURL
 	}

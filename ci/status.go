@@ -45,7 +45,7 @@ type Status struct {
 // A postedStatus is a status as GitLab has stored it.
 type postedStatus struct {
 	id, author, pipeline int
-	name                 string
+	name, description    string
 	state                State
 }
 

@@ -19,7 +19,10 @@ func (s *Server) mergeRequest(a *answer) {
 	if labels == nil {
 		labels = []string{}
 	}
-	a.json(http.StatusOK, map[string]any{"id": 1000 + IID, "iid": IID, "project_id": Project, "labels": labels})
+	p := s.change
+	a.json(http.StatusOK, map[string]any{"id": 1000 + IID, "iid": IID, "project_id": Project, "labels": labels,
+		"sha": p.head(), "description": p.Description, "created_at": stamp(p.Opened),
+		"author": Person{ID: 77, Username: p.Author, Name: p.Author}.shape()})
 }
 
 // labelsOf splits the labels of a request, as the API takes them.

@@ -13,13 +13,26 @@ import (
 // maxBody is the largest body of a note, in code points.
 const maxBody = 1_000_000
 
+// noteTime is the time of notes without one.
+const noteTime = "2026-01-19T08:40:25.934Z"
+
 // shapeIn returns a note of a merge request as the API writes it.
 func (n Note) shapeIn(iid int) map[string]any {
 	name := map[int]string{Bot: "prcheck", Human: "Jane"}[n.Author]
+	if n.By != "" {
+		name = n.By
+	}
+	written, edited := noteTime, noteTime
+	if !n.At.IsZero() {
+		written, edited = stamp(n.At), stamp(n.At)
+	}
+	if !n.EditedAt.IsZero() {
+		edited = stamp(n.EditedAt)
+	}
 	return map[string]any{
 		"id": n.ID, "type": nil, "body": n.Body, "attachment": nil,
 		"author":     map[string]any{"id": n.Author, "username": strings.ToLower(name), "name": name, "state": "active"},
-		"created_at": "2026-01-19T08:40:25.934Z", "updated_at": "2026-01-19T08:40:25.934Z",
+		"created_at": written, "updated_at": edited,
 		"system": n.System, "noteable_id": 377, "noteable_type": "MergeRequest", "project_id": Project, "noteable_iid": iid, //nolint:misspell // the word of the API
 		"resolvable": false, "confidential": false, "internal": false, "commands_changes": map[string]any{},
 	}

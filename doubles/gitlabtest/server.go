@@ -31,6 +31,9 @@ type Note struct {
 	ID, Author int
 	System     bool
 	Body       string
+	By         string    // name of the author; "" is that of the id
+	At         time.Time // when it was written; zero is a fixed time
+	EditedAt   time.Time // zero if it was not edited
 }
 
 // A Status is a commit status.
@@ -80,6 +83,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	labels   []string // of the merge request
+	change   Proposal // in the merge request
 	notes    []Note
 	statuses []Status
 	jobs     []Job
@@ -211,6 +215,9 @@ func (s *Server) project(a *answer, r *http.Request, parts []string) {
 	if s.Repository != nil && s.Repository.serve(s, a, r, parts[2:]) {
 		return
 	}
+	if s.serveProposal(a, r, strings.Join(parts[2:], "/")) {
+		return
+	}
 	notes := fmt.Sprintf("merge_requests/%d/notes", IID)
 	switch rest := strings.Join(parts[2:], "/"); {
 	case rest == fmt.Sprintf("merge_requests/%d", IID) && r.Method == http.MethodGet:
@@ -221,7 +228,7 @@ func (s *Server) project(a *answer, r *http.Request, parts []string) {
 		s.oneNote(a, r, &s.notes, IID, number(parts[len(parts)-1]))
 	case parts[2] == "repository" && len(parts) == 6 && parts[3] == "commits" && parts[5] == "statuses" &&
 		s.knows(parts[4]) && r.Method == http.MethodGet:
-		s.listStatuses(a, r)
+		s.listStatuses(a, r, parts[4])
 	case parts[2] == "statuses" && r.Method == http.MethodPost:
 		s.setStatus(a, r, parts[len(parts)-1])
 	case parts[2] == "pipelines" && len(parts) == 5 && r.Method == http.MethodGet:
@@ -281,8 +288,11 @@ func paged[T any](s *Server, a *answer, r *http.Request, all []T, shape func(T) 
 // maxField is the largest text of a status, in code points.
 const maxField = 255
 
-func (s *Server) listStatuses(a *answer, r *http.Request) {
-	paged(s, a, r, s.latest(), Status.shape)
+func (s *Server) listStatuses(a *answer, r *http.Request, sha string) {
+	paged(s, a, r, slices.DeleteFunc(s.latest(), func(st Status) bool {
+		of, isKnown := s.commits()[st.Pipeline]
+		return isKnown && of != sha
+	}), Status.shape)
 }
 
 // latest returns the statuses that no later status of the same name replaced.
@@ -318,8 +328,11 @@ func (s *Server) setStatus(a *answer, r *http.Request, sha string) {
 			return
 		}
 	}
+	if in.PipelineID == 0 {
+		in.PipelineID = s.pipelineOf(sha)
+	}
 	switch {
-	case s.commits()[in.PipelineID] != sha:
+	case in.PipelineID == 0 || s.commits()[in.PipelineID] != sha:
 		a.json(http.StatusNotFound, map[string]any{"message": "404 Pipeline for pipeline_id, sha and ref Not Found"})
 		return
 	case !slices.Contains([]string{"pending", "running", "success", "failed", "canceled"}, in.State):

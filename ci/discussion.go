@@ -1,0 +1,161 @@
+package ci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A Discussion is a merge request as somebody needs it who decides whether it is approved.
+type Discussion struct {
+	Head        string // newest commit of the source branch
+	Author      string
+	Description string
+	OpenedAt    time.Time
+	Labels      []string
+	Approvers   []string // who approve it in GitLab at the moment
+	Versions    []DiffVersion
+	Notes       []DiscussionNote // in the order of their times
+}
+
+// A DiffVersion is a state of the change, by the clock of the server.
+type DiffVersion struct {
+	Head, Base string // commits
+	At         time.Time
+}
+
+// A DiscussionNote is a note of a merge request. GitLab does not tell who changed it last.
+type DiscussionNote struct {
+	By                   string
+	IsSystem             bool // GitLab wrote it about something that By did
+	IsOwn                bool // By is the user of the token
+	Body                 string
+	WrittenAt, ChangedAt time.Time
+}
+
+// discussionAPI has the calls of GitLab for what people say about a merge request.
+type discussionAPI interface {
+	discussionNotes(ctx context.Context, at MergeRequest, user, page, size int) ([]DiscussionNote, bool, error)
+	versions(ctx context.Context, at MergeRequest, page int) ([]DiffVersion, bool, error)
+	approvers(ctx context.Context, at MergeRequest) ([]string, error)
+	discussion(ctx context.Context, at MergeRequest) (Discussion, error)
+	changeLabels(ctx context.Context, at MergeRequest, add, remove []string) error
+}
+
+// maxVersions is the largest number of pages of versions.
+const maxVersions = 50
+
+// Discussion reads what people said about a merge request. The notes are read first, so that no version is missing that
+// the server had when one of them was written.
+func (c *Client) Discussion(ctx context.Context, at MergeRequest) (Discussion, error) {
+	out, err := c.discussion(ctx, at)
+	if err != nil {
+		return Discussion{}, fmt.Errorf("merge request !%d: %w", at.IID, addRemedy(err, "api"))
+	}
+	return out, nil
+}
+
+func (c *Client) discussion(ctx context.Context, at MergeRequest) (out Discussion, err error) {
+	if err := c.identify(ctx); err != nil {
+		return out, err
+	}
+	notes, err := c.discussionNotes(ctx, at)
+	if err != nil {
+		return out, fmt.Errorf("reading notes: %w", err)
+	}
+	var approvers []string
+	err = repeat(ctx, requestTimeout, func(ctx context.Context) (err error) {
+		approvers, err = c.api.approvers(ctx, at)
+		return err
+	})
+	if err != nil {
+		return out, fmt.Errorf("reading approvals: %w", err)
+	}
+	versions, err := readPages(ctx, maxVersions, func(ctx context.Context, page int) ([]DiffVersion, bool, error) {
+		return c.api.versions(ctx, at, page)
+	})
+	if err != nil {
+		return out, fmt.Errorf("reading versions: %w", err)
+	}
+	slices.SortStableFunc(versions, func(a, b DiffVersion) int { return a.At.Compare(b.At) })
+	err = repeat(ctx, requestTimeout, func(ctx context.Context) (err error) {
+		out, err = c.api.discussion(ctx, at)
+		return err
+	})
+	if err != nil {
+		return out, fmt.Errorf("reading it: %w", err)
+	}
+	out.Notes, out.Approvers, out.Versions = notes, approvers, versions
+	if n := len(versions); n == 0 || versions[n-1].Head != out.Head {
+		return out, errors.New("its newest version is not that of its head: GitLab is still working on a push")
+	}
+	return out, nil
+}
+
+// discussionNotes reads all notes, in smaller pages if very long ones make a page too large.
+func (c *Client) discussionNotes(ctx context.Context, at MergeRequest) ([]DiscussionNote, error) {
+	list := func(size int) ([]DiscussionNote, error) {
+		return readPages(ctx, maxNotes/size, func(ctx context.Context, page int) ([]DiscussionNote, bool, error) {
+			return c.api.discussionNotes(ctx, at, c.userID, page, size)
+		})
+	}
+	notes, err := list(pageSize)
+	if errors.Is(err, errTooLarge) {
+		notes, err = list(pageSize / 10)
+	}
+	slices.SortStableFunc(notes, func(a, b DiscussionNote) int { return a.WrittenAt.Compare(b.WrittenAt) })
+	return notes, err
+}
+
+// ChangeLabels adds labels to a merge request and removes others; those that it does not name stay. Doing so twice does
+// no harm.
+func (c *Client) ChangeLabels(ctx context.Context, at MergeRequest, add, remove []string) error {
+	err := repeat(ctx, requestTimeout, func(ctx context.Context) error {
+		return c.api.changeLabels(ctx, at, add, remove)
+	})
+	if err != nil {
+		return fmt.Errorf("the labels of merge request !%d: %w", at.IID, addRemedy(err, "api"))
+	}
+	return nil
+}
+
+// A NamedStatus is a status of one name that the user of the token has set in a pipeline of a commit.
+type NamedStatus struct {
+	Pipeline int
+	Status
+}
+
+// StatusesOf returns the newest status of a name in each pipeline of a commit.
+func (c *Client) StatusesOf(ctx context.Context, at Commit, name string) ([]NamedStatus, error) {
+	if err := c.identify(ctx); err != nil {
+		return nil, err
+	}
+	posted, err := readPages(ctx, maxNotes/pageSize, func(ctx context.Context, page int) ([]postedStatus, bool, error) {
+		return c.api.statuses(ctx, at, page)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the statuses %q: %w", name, addRemedy(err, "api"))
+	}
+	newest := map[int]postedStatus{}
+	for _, s := range posted {
+		if s.name == truncateField(name) && s.author == c.userID && s.id > newest[s.pipeline].id {
+			newest[s.pipeline] = s
+		}
+	}
+	var out []NamedStatus
+	for _, s := range newest {
+		out = append(out, NamedStatus{s.pipeline, Status{Name: name, State: s.state, Description: s.description}})
+	}
+	slices.SortFunc(out, func(a, b NamedStatus) int { return a.Pipeline - b.Pipeline })
+	return out, nil
+}
+
+// SetStatus sets one status of a commit: in its newest pipeline if at names none.
+func (c *Client) SetStatus(ctx context.Context, at Commit, s Status) error {
+	if err := c.setStatus(ctx, at, s); err != nil {
+		return fmt.Errorf("the status %q: %w", s.Name, addRemedy(err, "api"))
+	}
+	return nil
+}

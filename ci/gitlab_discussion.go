@@ -1,0 +1,85 @@
+package ci
+
+import (
+	"context"
+	"time"
+
+	gitlab "github.com/xanzy/go-gitlab"
+)
+
+// discussionNotes returns one page of the notes of a merge request, with their times.
+func (l goGitLab) discussionNotes(ctx context.Context, at MergeRequest,
+	user, number, size int) ([]DiscussionNote, bool, error) {
+	opts := &gitlab.ListMergeRequestNotesOptions{ListOptions: pageOptions(number, size), OrderBy: gitlab.Ptr("created_at"),
+		Sort: gitlab.Ptr("asc")}
+	found, res, err := l.client.Notes.ListMergeRequestNotes(at.Project, at.IID, opts, gitlab.WithContext(ctx))
+	if err != nil {
+		return nil, false, l.convertError(res, err)
+	}
+	return convertList(found, func(n *gitlab.Note) DiscussionNote {
+		return DiscussionNote{By: n.Author.Username, IsSystem: n.System, IsOwn: n.Author.ID == user, Body: n.Body,
+			WrittenAt: timeOf(n.CreatedAt), ChangedAt: timeOf(n.UpdatedAt)}
+	}), hasNextPage(res, len(found)), nil
+}
+
+// timeOf returns a time that GitLab may not tell.
+func timeOf(at *time.Time) time.Time {
+	if at == nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
+
+// versions returns one page of the versions of a merge request.
+func (l goGitLab) versions(ctx context.Context, at MergeRequest, number int) ([]DiffVersion, bool, error) {
+	opts := gitlab.GetMergeRequestDiffVersionsOptions(pageOptions(number, pageSize))
+	found, res, err := l.client.MergeRequests.GetMergeRequestDiffVersions(at.Project, at.IID, &opts,
+		gitlab.WithContext(ctx))
+	if err != nil {
+		return nil, false, l.convertError(res, err)
+	}
+	return convertList(found, func(v *gitlab.MergeRequestDiffVersion) DiffVersion {
+		return DiffVersion{Head: v.HeadCommitSHA, Base: v.BaseCommitSHA, At: timeOf(v.CreatedAt)}
+	}), hasNextPage(res, len(found)), nil
+}
+
+// approvers returns who approve a merge request.
+func (l goGitLab) approvers(ctx context.Context, at MergeRequest) ([]string, error) {
+	found, res, err := l.client.MergeRequestApprovals.GetConfiguration(at.Project, at.IID, gitlab.WithContext(ctx))
+	if err != nil {
+		return nil, l.convertError(res, err)
+	}
+	var out []string
+	for _, by := range found.ApprovedBy {
+		if by != nil && by.User != nil {
+			out = append(out, by.User.Username)
+		}
+	}
+	return out, nil
+}
+
+// discussion returns a merge request without its notes, approvals and versions.
+func (l goGitLab) discussion(ctx context.Context, at MergeRequest) (Discussion, error) {
+	m, res, err := l.client.MergeRequests.GetMergeRequest(at.Project, at.IID, nil, gitlab.WithContext(ctx))
+	if err != nil {
+		return Discussion{}, l.convertError(res, err)
+	}
+	out := Discussion{Head: m.SHA, Description: m.Description, OpenedAt: timeOf(m.CreatedAt), Labels: m.Labels}
+	if m.Author != nil {
+		out.Author = m.Author.Username
+	}
+	return out, nil
+}
+
+// changeLabels adds labels to a merge request and removes others.
+func (l goGitLab) changeLabels(ctx context.Context, at MergeRequest, add, remove []string) error {
+	opts := &gitlab.UpdateMergeRequestOptions{}
+	if len(add) > 0 {
+		opts.AddLabels = gitlab.Ptr(gitlab.LabelOptions(add))
+	}
+	if len(remove) > 0 {
+		opts.RemoveLabels = gitlab.Ptr(gitlab.LabelOptions(remove))
+	}
+	_, res, err := l.client.MergeRequests.UpdateMergeRequest(at.Project, at.IID, opts, gitlab.WithContext(ctx))
+	return l.convertError(res, err)
+}
