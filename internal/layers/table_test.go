@@ -67,6 +67,7 @@ var houses = []house{
 			{"planner", "planner/peer", "ci", "source/served", "runner/launch", "runner/recording", "runner/submit",
 				"owners/approvals", "owners"},
 			{"runner", "change", "planner/selftest", "setup", "doctor", "owners/review"},
+			{"owners/forge"},
 		},
 		doors: []string{"qontract/*"},
 	},
