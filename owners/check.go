@@ -55,23 +55,18 @@ func HasRules(b *bundle.Bundle) bool { return rules.Has(b) }
 
 // Check says who must approve a change. Its error is a [RulesError].
 func Check(in Input) (*Report, error) {
-	r, faults := rules.Compile(rules.Read(in.Base, in.Today))
-	if len(faults) > 0 {
-		return nil, &RulesError{faults}
+	r, files, inHead, err := cover(in)
+	if err != nil {
+		return nil, err
 	}
-	out := &Report{Version: 1, Places: []Place{}}
-	_, headFaults := rules.Compile(rules.Read(in.Head, in.Today))
-	for _, f := range headFaults {
-		out.Findings = append(out.Findings, Finding{"head", f.File, f.Pointer, f.Text})
-	}
+	out := &Report{Version: 1, Places: []Place{}, Findings: inHead}
 	world := content.Bundles{Base: in.Base, Head: in.Head}
-	for _, c := range world.Changes() {
-		f := coverage.Of(r, c, world, rules.HasPerson(in.Head))
+	for _, f := range files {
 		if f.Err != nil {
 			out.Findings = append(out.Findings, Finding{"base", f.Path, "", f.Err.Error()})
 		}
 		near := sync.OnceValue(func() []*rules.Context {
-			all, err := r.Unbound(c, world)
+			all, err := r.Unbound(f.Change, world)
 			if err != nil {
 				return nil // why it is unknown is told already
 			}
@@ -84,6 +79,40 @@ func Check(in Input) (*Report, error) {
 	out.addOutside(in)
 	out.Ask = ask(out.Places, in)
 	return out, nil
+}
+
+// Cover returns who may approve each difference of a change, for a decision about it, and what of the rules of head
+// cannot be used. Its error is a [RulesError], also about OWNERS files.
+func Cover(in Input) (files []*coverage.File, inHead []Finding, err error) {
+	_, files, inHead, err = cover(in)
+	if err != nil || len(in.Outside) == 0 {
+		return files, inHead, err
+	}
+	of := folders.New(in.ReadBase)
+	for _, o := range in.Outside {
+		files = append(files, of.Cover(o.Path, o.Old, o.New))
+	}
+	if faults := of.Faults(); len(faults) > 0 {
+		return nil, nil, &RulesError{faults}
+	}
+	return files, inHead, nil
+}
+
+// cover covers the differences in the bundle by the rules of base.
+func cover(in Input) (r *rules.Rules, files []*coverage.File, inHead []Finding, err error) {
+	r, faults := rules.Compile(rules.Read(in.Base, in.Today))
+	if len(faults) > 0 {
+		return nil, nil, nil, &RulesError{faults}
+	}
+	_, headFaults := rules.Compile(rules.Read(in.Head, in.Today))
+	for _, f := range headFaults {
+		inHead = append(inHead, Finding{"head", f.File, f.Pointer, f.Text})
+	}
+	world := content.Bundles{Base: in.Base, Head: in.Head}
+	for _, c := range world.Changes() {
+		files = append(files, coverage.Of(r, c, world, rules.HasPerson(in.Head)))
+	}
+	return r, files, inHead, nil
 }
 
 // addOutside adds the files outside of the bundle, whose owners stand in OWNERS files of base.
