@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/app-sre/prcheck/owners/approvals"
 	"github.com/app-sre/prcheck/owners/coverage"
@@ -57,9 +58,14 @@ func Run(ctx context.Context, in Input) (*Outcome, error) {
 // unknown is the status of a head about which nothing could be decided.
 var unknown = Status{Text: "it could not be found out who approved it"}
 
+// shutTime is how long it may take to take away what lets a change through.
+const shutTime = time.Minute
+
 // Shut takes away what lets a change through: the labels, unless another run has approved another head, and the status
 // of the head if it is still the one of the server. If the merge request cannot be read all of them go.
 func Shut(ctx context.Context, f Forge, head string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutTime) // also when the job is canceled
+	defer cancel()
 	r, err := f.Read(ctx)
 	if err != nil {
 		r = Request{Head: head, Labels: decision.LettingThrough(), Status: Status{IsApproved: true}}
