@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -25,6 +27,8 @@ type lab struct {
 	mu     sync.Mutex
 	method string
 	fault  gitlabtest.Fault
+	now    time.Time // of what people do
+	pushes int
 }
 
 type labKey struct{}
@@ -35,6 +39,9 @@ type labKey struct{}
 // gitlab note BODY adds a note of the bot, gitlab status NAME STATE a status.
 // gitlab job PIPELINE ID NAME FILE... adds a job with artifacts, and gitlab child
 // PIPELINE ID NAME CHILD one that started a pipeline.
+// gitlab push FILE gives the merge request of zoe a version; the file has its commit and the one it starts from.
+// gitlab say NAME BODY lets somebody write a comment a minute later.
+// gitlab labels prints the labels of the merge request.
 // gitlab show prints its notes and statuses.
 func gitlab(ts *testscript.TestScript, _ bool, args []string) {
 	l := ts.Value(labKey{}).(*lab)
@@ -56,6 +63,13 @@ func gitlab(ts *testscript.TestScript, _ bool, args []string) {
 		l.server.SetLabels(args[1:]...)
 	case "job", "child":
 		l.job(ts, args)
+	case "push":
+		l.push(ts, strings.Fields(ts.ReadFile(args[1])))
+	case "say":
+		l.now = l.now.Add(time.Minute)
+		l.server.AddNote(gitlabtest.Note{Author: 900, By: args[1], Body: args[2], At: l.now})
+	case "labels":
+		fmt.Fprintln(ts.Stdout(), strings.Join(slices.Sorted(slices.Values(l.server.Labels())), ", "))
 	case "show":
 		l.show(ts)
 	default:
@@ -89,6 +103,20 @@ func (l *lab) start(ts *testscript.TestScript) {
 	} {
 		ts.Setenv(name, value)
 	}
+}
+
+// push gives the merge request a version, and a pipeline in which the next job runs.
+func (l *lab) push(ts *testscript.TestScript, commits []string) {
+	l.now = l.now.Add(time.Hour)
+	if l.pushes++; l.pushes == 1 {
+		l.now = time.Date(2026, 1, 19, 8, 0, 0, 0, time.UTC)
+		l.server.SetProposal(gitlabtest.Proposal{Author: "zoe", Opened: l.now})
+	}
+	pipeline := gitlabtest.Pipeline + l.pushes
+	l.server.AddPipeline(pipeline, commits[0])
+	l.server.Push(gitlabtest.Version{Head: commits[0], Base: commits[1], At: l.now})
+	ts.Setenv("CI_COMMIT_SHA", commits[0])
+	ts.Setenv("CI_PIPELINE_ID", strconv.Itoa(pipeline))
 }
 
 func (l *lab) job(ts *testscript.TestScript, args []string) {

@@ -1,0 +1,133 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/internal/sanitize"
+	"github.com/app-sre/prcheck/owners"
+	"github.com/app-sre/prcheck/owners/coverage"
+	"github.com/app-sre/prcheck/owners/forge"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/settings"
+	"github.com/app-sre/prcheck/source"
+)
+
+// An ownersJob is a job that decides about a merge request.
+type ownersJob struct {
+	flags  ownersFlags
+	env    cli.Env
+	forge  *forge.Forge
+	name   string // of the merge request
+	commit string // of the job
+	head   string // of the merge request; another one in a pipeline of merged results
+	dir    string // of the repository
+	open   source.Opener
+	known  map[string]known // older versions, by their heads
+}
+
+// A known version has the differences of an older version, if they could be found.
+type known struct {
+	files []*coverage.File
+	ok    bool
+}
+
+// hash matches the id of a commit.
+var hash = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// before returns who may approve the differences of an older version of the merge request.
+func (j *ownersJob) before(ctx context.Context, head string) ([]*coverage.File, bool) {
+	if v, isKnown := j.known[head]; isKnown {
+		return v.files, v.ok
+	}
+	var v known
+	base, ok := j.forge.Base(head)
+	if ok && hash.MatchString(base) && hash.MatchString(head) {
+		var err error
+		v.files, err = j.coverOlder(ctx, "git:"+base+"@"+j.dir, "git:"+head+"@"+j.dir)
+		if v.ok = err == nil; err != nil {
+			_, _ = fmt.Fprintf(j.env.Stderr, "note: what was said about the version %s counts for it alone: %s\n",
+				git.Short(head), sanitize.Line(err.Error())) // the run goes on
+		}
+	}
+	j.known[head] = v
+	return v.files, v.ok
+}
+
+func (j *ownersJob) coverOlder(ctx context.Context, base, head string) ([]*coverage.File, error) {
+	if err := errors.Join(change.Reach(ctx, j.env, base), change.Reach(ctx, j.env, head)); err != nil {
+		return nil, err
+	}
+	files, _, err := j.cover(ctx, base, head)
+	return files, err
+}
+
+// cover returns who may approve the differences between two revisions, and what of the rules of head cannot be used.
+func (j *ownersJob) cover(ctx context.Context, base, head string) ([]*coverage.File, []owners.Finding, error) {
+	in := owners.Input{Today: time.Now().UTC().Format(time.DateOnly)}
+	var err error
+	if in.Base, in.Head, err = j.open.Pair(ctx, base, head); err != nil {
+		return nil, nil, err
+	}
+	if in.Outside, in.ReadBase, err = outsideFiles(ctx, base, head, in.Base, in.Head); err != nil {
+		return nil, nil, err
+	}
+	files, inHead, err := owners.Cover(in)
+	return files, inHead, cli.Invalid(err)
+}
+
+// outsideFiles returns the changed files that are in neither bundle, with their texts, and what reads files of base.
+func outsideFiles(ctx context.Context, base, head string,
+	b, h *bundle.Bundle) ([]owners.Outside, func(string) ([]byte, error), error) {
+	c, err := source.Compare(ctx, base, head, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	if c == nil {
+		return nil, nil, cli.Usage(errors.New("--base and --head are not of one repository"))
+	}
+	var out []owners.Outside
+	for _, path := range c.Changed {
+		if isBundled(b, path) || isBundled(h, path) {
+			continue
+		}
+		o := owners.Outside{Path: path}
+		if !c.New[path] {
+			o.Old = textOf(c.ReadBase, path, base)
+		}
+		if !c.Gone[path] {
+			o.New = textOf(c.ReadHead, path, head)
+		}
+		out = append(out, o)
+	}
+	return out, c.ReadBase, nil
+}
+
+// textOf returns the text of a file. One that cannot be read, or is too large, has another text in each revision, so
+// that every push loses its approval.
+func textOf(read func(string) ([]byte, error), path, revision string) []byte {
+	text, err := read(path)
+	if err != nil || len(text) > settings.MaxBytes {
+		return []byte("the file of " + revision)
+	}
+	return append([]byte{}, text...)
+}
+
+// isBundled reports whether a file of the repository is in a bundle, from a folder with the usual name. A file from
+// another folder counts as outside, and is asked about twice.
+func isBundled(b *bundle.Bundle, path string) bool {
+	if name, is := strings.CutPrefix(path, "data/"); is {
+		_, isThere := b.Datafile(bundle.Path("/" + name))
+		return isThere
+	}
+	name, is := strings.CutPrefix(path, "resources/")
+	_, isThere := b.Resource(bundle.Path("/" + name))
+	return is && isThere
+}

@@ -1,0 +1,223 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/ci"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/internal/names"
+	"github.com/app-sre/prcheck/internal/sanitize"
+	kept "github.com/app-sre/prcheck/owners/approvals"
+	"github.com/app-sre/prcheck/owners/coverage"
+	"github.com/app-sre/prcheck/owners/decision"
+	"github.com/app-sre/prcheck/owners/forge"
+	"github.com/app-sre/prcheck/owners/review"
+	"github.com/app-sre/prcheck/source"
+	"github.com/app-sre/prcheck/state"
+)
+
+type ownersFlags struct {
+	in                    change.Inputs
+	tool                  string
+	ignoreAuthor, require bool
+	settle                time.Duration
+}
+
+func ownersCommand(env cli.Env) *cobra.Command {
+	var f ownersFlags
+	cmd := &cobra.Command{
+		Use:   "owners [--base git:REV --head git:REV] [flags]",
+		Short: "Decide whether a merge request of GitLab is approved, and write labels, a status and a note",
+		Long: `owners says for each difference of content of a merge request who may approve it, as
+planner owners does, and whether they did: by /lgtm, /lgtm cancel, /hold and /hold
+cancel, each on a line of its own in a comment, or by the button of GitLab. It sets the
+labels of the merge request, a status of its head, and one note.
+
+It fails closed: labels that are no longer true go first, and after an error nothing
+that lets the change through stays. An approval is of the content that was there when
+it was given. With --state it outlasts a push that does not touch it.
+
+The merge request is read from the variables of the GitLab job, and a token with scope
+api from PRCHECK_GITLAB_TOKEN. Without --base and --head the variables of the job say
+what is compared. The settings are those of base.
+
+Exit codes: 0 it was decided and written, approved or not; 1 the change is not admitted,
+rules of head cannot be used, or with --require nobody may approve a place; 2 the rules
+of base cannot be used, or a flag or variable is wrong; 3 it could not be found out or
+written.`,
+		Example: `  runner owners --state s3://checks/state
+  runner owners --base git:origin/main --head git:HEAD --require`,
+		Args: cli.Takes(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return ownersOf(cmd.Context(), env, f) },
+	}
+	cmd.Flags().StringVar(&f.in.Base, "base", "", "revision before the change, git:REV[@DIR] (default: as the job says)")
+	cmd.Flags().StringVar(&f.in.Head, "head", "", "revision with the change, which the job has checked out, likewise")
+	cmd.Flags().StringVar(&f.in.Config, "config", "", "settings: base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml "+
+		"of base)")
+	cmd.Flags().StringVar(&f.in.State, "state", "", "folder, or s3://BUCKET/PREFIX, that keeps what was approved "+
+		"(default: what was said before a push counts if the clone has that version)")
+	cmd.Flags().StringVar(&f.tool, "tool", "prcheck", "begins the name of the status; each name has a note of its own")
+	cmd.Flags().BoolVar(&f.ignoreAuthor, "ignore-author", false, "the author's own word approves nothing")
+	cmd.Flags().BoolVar(&f.require, "require", false, "end with 1 if nobody may approve a place")
+	cmd.Flags().DurationVar(&f.settle, "settle", ci.DefaultSettle,
+		"how long to wait, after the note was written, before checking that no other job has overwritten it")
+	return cmd
+}
+
+func (f ownersFlags) check() error {
+	isRevision := func(ref string) bool { _, _, ok := source.ParseRevision(ref); return ok }
+	switch {
+	case !names.IsTool(f.tool):
+		return cli.Usage(errors.New("--tool must be of lower-case letters, digits and single hyphens between them, at " +
+			"most 40"))
+	case (f.in.Base == "") != (f.in.Head == ""):
+		return cli.Usage(errors.New("give both --base and --head, or none of them"))
+	case f.in.Base != "" && (!isRevision(f.in.Base) || !isRevision(f.in.Head)):
+		return cli.Usage(errors.New("--base and --head must be revisions, git:REV: only then it is known of which commit " +
+			"they are, and which files of it are in no bundle"))
+	case f.settle < 0:
+		return cli.Usage(errors.New("--settle must not be negative"))
+	}
+	return nil
+}
+
+// ownersOf decides about the merge request of the job.
+func ownersOf(ctx context.Context, env cli.Env, f ownersFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	at, err := ci.ReadEnvironment(env.Getenv)
+	if err != nil {
+		return cli.Invalid(err)
+	}
+	if at.API == "" || at.MergeRequest.IID == 0 || at.MergeRequest.Project == 0 || at.Commit.SHA == "" ||
+		at.Commit.Project == 0 || at.Token.Value == "" {
+		return cli.Usage(fmt.Errorf("this is no job of a merge request in GitLab: CI_API_V4_URL, CI_MERGE_REQUEST_IID, "+
+			"CI_MERGE_REQUEST_PROJECT_ID, CI_PROJECT_ID, CI_COMMIT_SHA and a token with scope api in %s are needed",
+			ci.TokenVariable))
+	}
+	client, err := ci.New(ci.Options{API: at.API, Token: at.Token, CAFile: at.CAFile, Settle: f.settle})
+	if err != nil {
+		return cli.Invalid(err)
+	}
+	if err := client.Identify(ctx); err != nil {
+		return fmt.Errorf("deciding about merge request !%d: %w", at.MergeRequest.IID, err)
+	}
+	j := ownersJob{flags: f, env: env, commit: at.Commit.SHA, known: map[string]known{},
+		head:  cmp.Or(env.Getenv("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA"), at.Commit.SHA),
+		name:  cmp.Or(env.Getenv("CI_MERGE_REQUEST_PROJECT_PATH"), fmt.Sprint(at.MergeRequest.Project)),
+		forge: &forge.Forge{Client: client, MergeRequest: at.MergeRequest, Pipeline: at.Commit, Tool: f.tool}}
+	j.name += fmt.Sprintf("!%d", at.MergeRequest.IID)
+	out, err := j.decide(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(env.Stdout, review.Note(out, false)); err != nil {
+		return fmt.Errorf("writing who must approve: %w", err)
+	}
+	isNobodys := func(p *decision.Place) bool { return !p.IsApproved && len(p.People()) == 0 }
+	if !out.IsAdmitted || f.require && slices.ContainsFunc(out.Places, isNobodys) {
+		return cli.ErrFailed
+	}
+	return nil
+}
+
+// attempts is how often it is decided when people say something meanwhile.
+const attempts = 3
+
+// decide decides about the merge request and writes the decision. After an error nothing lets the change through.
+func (j *ownersJob) decide(ctx context.Context) (*review.Outcome, error) {
+	in, err := j.input(ctx)
+	if err != nil {
+		return nil, errors.Join(err, review.Shut(ctx, j.forge, j.head))
+	}
+	var out *review.Outcome
+	for range attempts {
+		if out, err = review.Run(ctx, in); !errors.Is(err, review.ErrSaid) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("deciding about %s: %w", sanitize.Line(j.name), err)
+	}
+	return out, nil
+}
+
+// input opens what the decision is made of.
+func (j *ownersJob) input(ctx context.Context) (review.Input, error) {
+	in := j.flags.in
+	if in.Base == "" {
+		var err error
+		if in, err = in.CompleteInJob(ctx, j.env, "."); err != nil {
+			return review.Input{}, err
+		}
+	}
+	if err := errors.Join(change.Reach(ctx, j.env, in.Base), change.Reach(ctx, j.env, in.Head)); err != nil {
+		return review.Input{}, err
+	}
+	in.Config = cmp.Or(in.Config, "base:prcheck.yaml")
+	settings, err := source.OpenSettings(ctx, in.Config, in.Base)
+	if err != nil {
+		return review.Input{}, err
+	}
+	j.open = source.In(j.env).With(settings)
+	if err := j.checkHead(ctx, in.Head); err != nil {
+		return review.Input{}, err
+	}
+	_, j.dir, _ = source.ParseRevision(in.Head)
+	files, inHead, err := j.cover(ctx, in.Base, in.Head)
+	if err != nil {
+		return review.Input{}, err
+	}
+	for _, finding := range inHead {
+		_, _ = fmt.Fprintln(j.env.Stderr, sanitize.Line("runner: head: "+finding.File+finding.Pointer+": "+finding.Text))
+	}
+	if len(inHead) > 0 {
+		return review.Input{}, cli.ErrFailed
+	}
+	keeper, err := j.keeper(ctx, change.StateFlag{Place: in.State, Access: state.Writing, Settings: settings,
+		Base: in.Base, Head: in.Head})
+	return review.Input{Forge: j.forge, Keeper: keeper, Head: j.head, Files: files,
+		Before:       func(head string) ([]*coverage.File, bool) { return j.before(ctx, head) },
+		IgnoreAuthor: j.flags.ignoreAuthor}, err
+}
+
+// checkHead returns an error if head is not the commit of the job.
+func (j *ownersJob) checkHead(ctx context.Context, head string) error {
+	c, err := source.OpenRevision(ctx, head)
+	if err != nil {
+		return err
+	}
+	if c.Hash() != j.commit {
+		return cli.Usage(fmt.Errorf("--head is the commit %s, and the job is about %s, its CI_COMMIT_SHA: give --head "+
+			"git:%s", git.Short(c.Hash()), git.Short(j.commit), git.Short(j.commit)))
+	}
+	return nil
+}
+
+// keeper returns what keeps kept.
+func (j *ownersJob) keeper(ctx context.Context, f change.StateFlag) (review.Keeper, error) {
+	in, err := change.OpenState(ctx, j.env, f)
+	if in == nil {
+		return forgetful{}, err
+	}
+	return kept.NewStore(in, j.name, func(err error) {
+		_, _ = fmt.Fprintln(j.env.Stderr, "warning: "+sanitize.Line(err.Error())) // the run goes on
+	}), err
+}
+
+// A forgetful keeper keeps nothing.
+type forgetful struct{}
+
+func (forgetful) Load(context.Context) (kept.Book, error) { return kept.Book{}, nil }
+func (forgetful) Save(context.Context, kept.Book) error   { return nil }
