@@ -45,7 +45,7 @@ var anybody = []string{"ann", "bob", "eve", "zoe"}
 // step does one thing that happens to a merge request.
 func (w *world) step(t *testing.T, r *rand.Rand) {
 	t.Helper()
-	switch r.IntN(10) {
+	switch r.IntN(11) {
 	case 0:
 		w.push(values{fmt.Sprint(r.IntN(3)), fmt.Sprint(r.IntN(3))})
 	case 1:
@@ -62,8 +62,28 @@ func (w *world) step(t *testing.T, r *rand.Rand) {
 		w.unpress()
 	case 7:
 		w.runTwice(t, r)
+	case 8:
+		w.runKilled(t, r)
 	default:
 		w.runDisturbed(t, r)
+	}
+}
+
+// runKilled runs a job that ends somewhere in the middle. Nothing new lets through what is not approved.
+func (w *world) runKilled(t *testing.T, r *rand.Rand) {
+	t.Helper()
+	had, hadStatus := w.hasApproval(), w.hasStatus()
+	count, at := 0, 1+r.IntN(30)
+	w.server.Fault = func(int, *http.Request) gitlabtest.Fault {
+		if count++; count < at {
+			return gitlabtest.Fault{}
+		}
+		return gitlabtest.Fault{Status: http.StatusForbidden, Undone: count > at || r.IntN(2) == 0}
+	}
+	_, _ = w.runAt(t, w.head())
+	w.server.Fault = nil
+	if isNew := w.hasApproval() && !had || w.hasStatus() && !hadStatus; isNew && !w.isApproved() {
+		t.Fatalf("a job that was killed lets through: %q, %+v", w.server.Labels(), w.server.Statuses())
 	}
 }
 
@@ -142,9 +162,9 @@ func (w *world) mustNotLet(t *testing.T, what string, last int) {
 	}
 }
 
-// In rounds with pushes, words, edits, approvals by the button, two runs at once and failures, nothing lets a head
-// through whose places are not all approved; after a last run nothing is missing, there is one note, and another run
-// writes nothing.
+// In rounds with pushes, words, edits, approvals by the button, two runs at once, failures and jobs that are killed,
+// nothing lets a head through whose places are not all approved; after a last run nothing is missing, there is one note,
+// and another run writes nothing.
 func TestRounds(t *testing.T) {
 	rounds := 300
 	if testing.Short() {
