@@ -116,6 +116,7 @@ func (l *lab) push(ts *testscript.TestScript, commits []string) {
 	l.server.AddPipeline(pipeline, commits[0])
 	l.server.Push(gitlabtest.Version{Head: commits[0], Base: commits[1], At: l.now})
 	ts.Setenv("CI_COMMIT_SHA", commits[0])
+	ts.Setenv("CI_MERGE_REQUEST_DIFF_BASE_SHA", commits[1])
 	ts.Setenv("CI_PIPELINE_ID", strconv.Itoa(pipeline))
 }
 

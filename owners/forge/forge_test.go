@@ -2,6 +2,7 @@ package forge_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -149,5 +150,21 @@ func TestVersionBeforeHead(t *testing.T) {
 		if slices.Contains(w.server.Labels(), "self-serviceable") {
 			t.Errorf("labels %q", w.server.Labels())
 		}
+	})
+}
+
+// Thousands of notes, some of them as long as GitLab takes, hide no word.
+func TestManyNotes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		long := strings.Repeat("lorem ipsum\n", 80_000)
+		for i := range 2_000 {
+			body := "fine"
+			if i%100 == 0 {
+				body = long
+			}
+			w.server.AddNote(gitlabtest.Note{Author: 900, By: "eve", Body: body, At: w.now})
+		}
+		w.approved(t)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -85,6 +86,9 @@ func (f ownersFlags) check() error {
 	case f.in.Base != "" && (!isRevision(f.in.Base) || !isRevision(f.in.Head)):
 		return cli.Usage(errors.New("--base and --head must be revisions, git:REV: only then it is known of which commit " +
 			"they are, and which files of it are in no bundle"))
+	case f.in.Config != "" && !strings.HasPrefix(f.in.Config, "base:") && !strings.HasPrefix(f.in.Config, "git:"):
+		return cli.Usage(fmt.Errorf("--config must be base:PATH or git:REV[@DIR]:PATH, not %q: a file here may be one that "+
+			"the change brings", f.in.Config))
 	case f.settle < 0:
 		return cli.Usage(errors.New("--settle must not be negative"))
 	}
@@ -205,7 +209,7 @@ func (j *ownersJob) checkHead(ctx context.Context, head string) error {
 	return nil
 }
 
-// keeper returns what keeps kept.
+// keeper returns what keeps approvals.
 func (j *ownersJob) keeper(ctx context.Context, f change.StateFlag) (review.Keeper, error) {
 	in, err := change.OpenState(ctx, j.env, f)
 	if in == nil {
