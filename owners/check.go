@@ -153,7 +153,7 @@ func describe(f *coverage.File, p *coverage.Place, near func() []*rules.Context)
 		out.Status, out.Why = Unknown, f.Err.Error()
 	case len(out.People()) > 0:
 		out.Status = Owned
-	case hasSources(p):
+	case HasSources(p):
 		out.Status, out.Why = Unknown, "only members whom another system knows may approve it"
 	default:
 		out.Status, out.Why = Nobody, missing(f, p, near)
@@ -161,8 +161,8 @@ func describe(f *coverage.File, p *coverage.Place, near func() []*rules.Context)
 	return out
 }
 
-// hasSources reports whether a role with members that another system knows covers a place.
-func hasSources(p *coverage.Place) bool {
+// HasSources reports whether a role with members that another system knows covers a place.
+func HasSources(p *coverage.Place) bool {
 	return slices.ContainsFunc(p.Covers, func(c coverage.Cover) bool {
 		return !c.Context.IsDisabled() && c.Context.Role != nil && len(c.Context.Unknown) > 0
 	})

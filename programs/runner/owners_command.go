@@ -18,6 +18,7 @@ import (
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/internal/names"
 	"github.com/app-sre/prcheck/internal/sanitize"
+	"github.com/app-sre/prcheck/owners"
 	kept "github.com/app-sre/prcheck/owners/approvals"
 	"github.com/app-sre/prcheck/owners/coverage"
 	"github.com/app-sre/prcheck/owners/decision"
@@ -130,6 +131,12 @@ func ownersOf(ctx context.Context, env cli.Env, f ownersFlags) error {
 		return fmt.Errorf("writing who must approve: %w", err)
 	}
 	isNobodys := func(p *decision.Place) bool { return !p.IsApproved && len(p.People()) == 0 }
+	for _, p := range out.Places {
+		if isNobodys(p) && owners.HasSources(p.Place) {
+			return fmt.Errorf("%s %s: it could not be found out whether it is approved: only members whom another system "+
+				"knows may approve it", sanitize.Line(p.File.Path), sanitize.Line(p.Place.Place().String()))
+		}
+	}
 	if !out.IsAdmitted || f.require && slices.ContainsFunc(out.Places, isNobodys) {
 		return cli.ErrFailed
 	}
