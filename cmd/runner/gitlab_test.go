@@ -40,6 +40,7 @@ type labKey struct{}
 // gitlab job PIPELINE ID NAME FILE... adds a job with artifacts, and gitlab child
 // PIPELINE ID NAME CHILD one that started a pipeline.
 // gitlab push FILE gives the merge request of zoe a version; the file has its commit and the one it starts from.
+// gitlab merged FILE starts a pipeline of merged results; the file has its commit, the head and the target.
 // gitlab say NAME BODY lets somebody write a comment a minute later.
 // gitlab labels prints the labels of the merge request.
 // gitlab show prints its notes and statuses.
@@ -65,6 +66,13 @@ func gitlab(ts *testscript.TestScript, _ bool, args []string) {
 		l.job(ts, args)
 	case "push":
 		l.push(ts, strings.Fields(ts.ReadFile(args[1])))
+	case "merged":
+		commits := strings.Fields(ts.ReadFile(args[1]))
+		l.server.AddPipeline(gitlabtest.Pipeline+50, commits[0])
+		ts.Setenv("CI_PIPELINE_ID", strconv.Itoa(gitlabtest.Pipeline+50))
+		ts.Setenv("CI_COMMIT_SHA", commits[0])
+		ts.Setenv("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", commits[1])
+		ts.Setenv("CI_MERGE_REQUEST_TARGET_BRANCH_SHA", commits[2])
 	case "say":
 		l.now = l.now.Add(time.Minute)
 		l.server.AddNote(gitlabtest.Note{Author: 900, By: args[1], Body: args[2], At: l.now})
