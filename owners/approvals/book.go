@@ -65,6 +65,13 @@ func (b *Book) Enter(w decision.Word, v Version, files []*coverage.File, before 
 	})
 }
 
+// Knows reports whether a word was entered already. What it is about never changes.
+func (b *Book) Knows(w decision.Word) bool {
+	return slices.ContainsFunc(b.Entries, func(e Entry) bool {
+		return e.Person == w.By && e.Command == w.Command && e.At.Equal(w.At)
+	})
+}
+
 // key returns what makes an entry the same: who said what about what, and when.
 func (e Entry) key() Entry {
 	return Entry{Subject: e.Subject, Person: e.Person, Command: e.Command, At: e.At.UTC()}

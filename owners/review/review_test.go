@@ -302,6 +302,30 @@ func TestSaidMeanwhile(t *testing.T) {
 	}
 }
 
+// An approval is of the value in base as it was: with another base of the same head it is lost, if the book has it or
+// the version is known.
+func TestOtherBaseOfTheHead(t *testing.T) {
+	for _, isKept := range []bool{true, false} {
+		s := newServer()
+		s.say("ann", "/lgtm", time.Minute)
+		s.say("bob", "/lgtm", time.Minute)
+		if _, err := s.run(t); err != nil || !s.hasApproval() {
+			t.Fatalf("labels %q, %v", s.r.Labels, err)
+		}
+		in := Input{Forge: s, Keeper: s, Head: s.r.Head, Files: values{"1", "1"}.files(t)}
+		in.Files[0].Old = map[string]any{"a": "7", "b": "0"}
+		in.Files[0].Roots[0].Old = "7"
+		if !isKept {
+			s.book = approvals.Book{}
+			in.Before = func(string) ([]*coverage.File, bool) { return values{"1", "1"}.files(t), true }
+		}
+		out, err := Run(t.Context(), in)
+		if err != nil || s.hasApproval() || len(out.open()) != 1 {
+			t.Errorf("kept %v: labels %q, %v", isKept, s.r.Labels, err)
+		}
+	}
+}
+
 // Of a comment that nobody knows who edited the words count that keep a change back, and no others.
 func TestEditedByNobodyKnows(t *testing.T) {
 	s := newServer()

@@ -18,7 +18,7 @@ type Input struct {
 	Keeper Keeper
 	Head   string // the commit that the files are of
 	Files  []*coverage.File
-	// Before returns the files of an older version, if they are known.
+	// Before returns the files of a version as it was, if they are known: its base may be older, also that of the head.
 	Before       func(head string) (files []*coverage.File, ok bool)
 	Bots         []string
 	IgnoreAuthor bool
@@ -115,11 +115,11 @@ func (in Input) decide(ctx context.Context, r Request) (*Outcome, error) {
 	return &Outcome{d, lost, r.uncounted()}, nil
 }
 
-// enter adds the entries of a word that is about a known version. A word right after a push is only about what the
-// version before has as well.
+// enter adds the entries of a word that is about a known version, the first time that it is seen. A word right after a
+// push is only about what the version before has as well.
 func (in Input) enter(b *approvals.Book, w decision.Word, versions []approvals.Version) {
 	v, isSure, ok := approvals.About(w, versions)
-	if !ok {
+	if !ok || b.Knows(w) {
 		return
 	}
 	files, isKnown := in.of(v.Head)
@@ -139,13 +139,12 @@ func (in Input) enter(b *approvals.Book, w decision.Word, versions []approvals.V
 
 // of returns the files of a version.
 func (in Input) of(head string) ([]*coverage.File, bool) {
-	switch {
-	case head == in.Head:
-		return in.Files, true
-	case head == "" || in.Before == nil:
-		return nil, false
+	if head != "" && in.Before != nil {
+		if files, ok := in.Before(head); ok {
+			return files, true
+		}
 	}
-	return in.Before(head)
+	return in.Files, head == in.Head
 }
 
 // previous returns the head of the version before one, "" if there is none.

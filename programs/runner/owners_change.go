@@ -44,6 +44,9 @@ var hash = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // before returns who may approve the differences of an older version of the merge request.
 func (j *ownersJob) before(ctx context.Context, head string) ([]*coverage.File, bool) {
+	if head == j.commit {
+		return nil, false // it is at hand
+	}
 	if v, isKnown := j.known[head]; isKnown {
 		return v.files, v.ok
 	}
@@ -57,6 +60,7 @@ func (j *ownersJob) before(ctx context.Context, head string) ([]*coverage.File, 
 				git.Short(head), sanitize.Line(err.Error())) // the run goes on
 		}
 	}
+	v.ok = v.ok || head == j.head // of merged results: what is at hand has another base
 	j.known[head] = v
 	return v.files, v.ok
 }
