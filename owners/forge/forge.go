@@ -65,7 +65,9 @@ func comments(d ci.Discussion) []review.Comment {
 		case n.IsSystem && n.Body == "approved this merge request":
 			approvedAt[n.By] = n.WrittenAt
 		case n.IsSystem && isAboutDescription(n.Body):
-			out[0].EditedAt, out[0].EditedBy = n.WrittenAt, n.By
+			if by := out[0].EditedBy; by == "" || by == d.Author { // what somebody else wrote may still stand there
+				out[0].EditedAt, out[0].EditedBy = n.WrittenAt, n.By
+			}
 		case !n.IsSystem && !n.IsOwn:
 			c := review.Comment{By: n.By, Body: n.Body, WrittenAt: n.WrittenAt}
 			if n.ChangedAt.After(n.WrittenAt) {
@@ -82,9 +84,21 @@ func comments(d ci.Discussion) []review.Comment {
 	return out
 }
 
-// isAboutDescription reports whether a note of the system says that the description changed.
+// elsewhere is how notes of the system begin that are about something else than the description. Any other one may be
+// about it: words of GitLab that nobody knows here let nobody approve.
+var elsewhere = []string{
+	"approved this merge request", "unapproved this merge request", "added ", "removed ", "assigned to ", "unassigned ",
+	"requested review from ", "requested approval from ", "requested changes", "left review comments",
+	"changed title from ", "changed target branch from ", "changed milestone to ", "changed this file in ",
+	"changed this line in ", "marked this merge request as ", "mentioned in ", "resolved all threads",
+	"enabled an automatic merge", "aborted the automatic merge", "canceled the automatic merge", "closed", "reopened",
+	"merged", "locked this merge request", "unlocked this merge request", "restored source branch ",
+	"deleted the ",
+}
+
+// isAboutDescription reports whether a note of the system may say that the description changed.
 func isAboutDescription(body string) bool {
-	return strings.HasPrefix(body, "changed the description") || strings.HasPrefix(body, "marked the ")
+	return !slices.ContainsFunc(elsewhere, func(begin string) bool { return strings.HasPrefix(body, begin) })
 }
 
 // readStatus returns the status of a commit. Where its pipelines differ, or this one has none, it is one that no

@@ -104,6 +104,9 @@ func TestComments(t *testing.T) {
 		{"the description", "/lgtm", gitlabtest.Note{}, nil, true},
 		{"the description, changed by its author", "/lgtm", system("ann", "changed the description"), nil, true},
 		{"the description, changed by another", "/lgtm", system("eve", "changed the description"), nil, false},
+		{"the description, changed in words that nobody knows", "/lgtm", system("eve", "edited the text"), nil, false},
+		{"something else, changed by another", "/lgtm", system("eve", "requested review from @bob"), nil, true},
+		{"a draft no longer", "/lgtm", system("eve", "marked this merge request as **ready**"), nil, true},
 		{"a ticked box", "/lgtm", system("eve", "marked the checklist item **x** as completed"), nil, false},
 		{"the button", "", system("ann", "approved this merge request"), []string{"ann"}, true},
 		{"the button, taken back", "", system("ann", "approved this merge request"), nil, false},
@@ -134,6 +137,24 @@ func TestComments(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What somebody else wrote into the description may still stand there after its author changed it again.
+func TestDescriptionOfTwo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		begin := time.Date(2026, 1, 19, 8, 0, 0, 0, time.UTC)
+		w.server.SetProposal(gitlabtest.Proposal{Author: "ann", Opened: begin, Description: "/lgtm"})
+		w.push(values{"1", "1"})
+		for i, by := range []string{"ann", "eve", "ann"} {
+			w.server.AddNote(gitlabtest.Note{Author: 900, By: by, Body: "changed the description", System: true,
+				At: begin.Add(time.Duration(i+1) * time.Hour)})
+		}
+		r, err := w.forge(t, w.head()).Read(t.Context())
+		if err != nil || r.Comments[0].EditedBy != "eve" {
+			t.Errorf("got %+v, %v", r.Comments[0], err)
+		}
+	})
 }
 
 // While GitLab has a version that is not yet its head nothing can be decided, and nothing lets the change through.
