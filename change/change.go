@@ -389,7 +389,7 @@ func (c *Change) openTrain(ctx context.Context, env cli.Env, base string) {
 }
 
 // misses returns the wrong skips that audits found. If they cannot be read, nothing is believed.
-func misses(ctx context.Context, env cli.Env, remembered state.Store) audits.Snapshot {
+func misses(ctx context.Context, env cli.Env, remembered state.Store) audits.AuditSnapshot {
 	known, err := audits.NewStore(remembered).Snapshot(ctx)
 	if err != nil {
 		_, _ = fmt.Fprintf(env.Stderr, "%v, so no rung counts (audit.on_miss: distrust)\n", err) // only a message

@@ -162,7 +162,7 @@ func (in Inputs) Peer(env cli.Env, address string) (*live.Server, error) {
 			cli.Usage(errors.New("--server holds prcheck's own answers to those of a server, and a live server gives them " +
 				"already: name both sides by their bundle files"))
 	}
-	at, err := live.ParseHost(address, live.Access{Authorization: source.In(env).Authorization})
+	at, err := live.ParseHost(address, live.Connection{Authorization: source.In(env).Authorization})
 	if err != nil {
 		return nil, cli.Usage(fmt.Errorf("--server: %w", err))
 	}

@@ -124,7 +124,7 @@ func (c *Client) ChangeLabels(ctx context.Context, at MergeRequest, add, remove 
 // A NamedStatus is a status of one name that the user of the token has set in a pipeline of a commit.
 type NamedStatus struct {
 	Pipeline int
-	Status
+	CommitStatus
 }
 
 // StatusesOf returns the newest status of a name in each pipeline of a commit.
@@ -146,14 +146,14 @@ func (c *Client) StatusesOf(ctx context.Context, at Commit, name string) ([]Name
 	}
 	var out []NamedStatus
 	for _, s := range newest {
-		out = append(out, NamedStatus{s.pipeline, Status{Name: name, State: s.state, Description: s.description}})
+		out = append(out, NamedStatus{s.pipeline, CommitStatus{Name: name, State: s.state, Description: s.description}})
 	}
 	slices.SortFunc(out, func(a, b NamedStatus) int { return a.Pipeline - b.Pipeline })
 	return out, nil
 }
 
 // SetStatus sets one status of a commit: in its newest pipeline if at names none.
-func (c *Client) SetStatus(ctx context.Context, at Commit, s Status) error {
+func (c *Client) SetStatus(ctx context.Context, at Commit, s CommitStatus) error {
 	if err := c.setStatus(ctx, at, s); err != nil {
 		return fmt.Errorf("the status %q: %w", s.Name, addRemedy(err, "api"))
 	}

@@ -3,7 +3,7 @@
 //
 // [ReadEnvironment] reads the variables of a GitLab job. [Client.Publish] writes the note,
 // [Client.SetStatuses] sets the statuses, [Client.Collect] fetches artifacts. This package
-// does not render texts: a [Note] and a [Status] come from the caller.
+// does not render texts: a [Note] and a [CommitStatus] come from the caller.
 //
 // # Requests
 //

@@ -213,7 +213,7 @@ func (l goGitLab) statuses(ctx context.Context, at Commit, number int) ([]posted
 }
 
 // setStatus sets a status of a commit.
-func (l goGitLab) setStatus(ctx context.Context, at Commit, s Status) error {
+func (l goGitLab) setStatus(ctx context.Context, at Commit, s CommitStatus) error {
 	opts := &gitlab.SetCommitStatusOptions{State: gitlab.BuildStateValue(s.State), Name: &s.Name,
 		Description: &s.Description}
 	if at.Pipeline != 0 {

@@ -55,7 +55,7 @@ func MissingLabels(ctx context.Context, at Environment, needed []report.NeededLa
 
 // WithLabels returns the status of a check whose merge request lacks labels, or whose
 // labels could not be read. Otherwise it returns the status unchanged.
-func (s Status) WithLabels(missing []report.NeededLabel, trouble error) Status {
+func (s CommitStatus) WithLabels(missing []report.NeededLabel, trouble error) CommitStatus {
 	switch {
 	case s.State != Success:
 	case trouble != nil:

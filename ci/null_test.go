@@ -47,7 +47,7 @@ func TestNullInLists(t *testing.T) {
 				t.Errorf("got %+v, %v, want %s", got, err, want)
 			}
 		}
-		if err := c.SetStatuses(t.Context(), commit, Status{Name: "x", State: Success}, nil); err != nil {
+		if err := c.SetStatuses(t.Context(), commit, CommitStatus{Name: "x", State: Success}, nil); err != nil {
 			t.Error(err)
 		}
 		if got := strings.Join(shown1(s), ", "); !strings.Contains(got, "x/gone success") {

@@ -14,10 +14,10 @@ import (
 type Posting struct {
 	Environment  Environment
 	Note         Note
-	Settle       time.Duration // see [Options]
-	WithStatuses bool          // whether commit statuses are set, too
-	Overall      Status        // the status of the whole check
-	Each         []Status      // the statuses of integrations; nil sets only the overall status
+	Settle       time.Duration  // see [Options]
+	WithStatuses bool           // whether commit statuses are set, too
+	Overall      CommitStatus   // the status of the whole check
+	Each         []CommitStatus // the statuses of integrations; nil sets only the overall status
 }
 
 // Obstacle says why nothing can be posted and what would be posted otherwise. It is "" if

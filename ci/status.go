@@ -34,8 +34,8 @@ const (
 	Canceled State = "canceled"
 )
 
-// A Status is one commit status.
-type Status struct {
+// A CommitStatus is one commit status.
+type CommitStatus struct {
 	Name        string
 	State       State
 	Description string
@@ -52,11 +52,11 @@ type postedStatus struct {
 // statusAPI has the calls of GitLab for statuses.
 type statusAPI interface {
 	statuses(ctx context.Context, at Commit, page int) ([]postedStatus, bool, error)
-	setStatus(ctx context.Context, at Commit, s Status) error
+	setStatus(ctx context.Context, at Commit, s CommitStatus) error
 }
 
 // OverallStatus returns the status of the whole check.
-func OverallStatus(tool string, r *plan.Results) Status {
+func OverallStatus(tool string, r *plan.Results) CommitStatus {
 	out := summarize(r.Results)
 	out.Name = tool
 	if why := r.WhyNotChecked(); why != "" {
@@ -67,7 +67,7 @@ func OverallStatus(tool string, r *plan.Results) Status {
 
 // WithEffects returns the status with the numbers of effects at the end of its description.
 // If both are too long, the description is cut, never the numbers.
-func (s Status) WithEffects(e report.AllEffects) Status {
+func (s CommitStatus) WithEffects(e report.AllEffects) CommitStatus {
 	if e.Summary == "" {
 		return s
 	}
@@ -81,9 +81,9 @@ func (s Status) WithEffects(e report.AllEffects) Status {
 }
 
 // summarize returns the status of several results, without a name.
-func summarize(results []plan.Result) Status {
+func summarize(results []plan.Result) CommitStatus {
 	if len(results) == 0 {
-		return Status{State: Success, Description: "nothing to run"}
+		return CommitStatus{State: Success, Description: "nothing to run"}
 	}
 	var bad []plan.Result
 	onBase := 0
@@ -95,12 +95,12 @@ func summarize(results []plan.Result) Status {
 			onBase++
 		}
 	}
-	out := Status{State: Success, Description: fmt.Sprintf("%d tasks passed", len(results)-onBase)}
+	out := CommitStatus{State: Success, Description: fmt.Sprintf("%d tasks passed", len(results)-onBase)}
 	if len(bad) > 0 {
 		out.State, out.Description = failureState(bad), fmt.Sprintf("%d of %d tasks did not pass", len(bad), len(results))
 	}
 	if onBase == len(results) {
-		return Status{State: Success, Description: fmt.Sprintf("not checked: %d broken on base already", onBase)}
+		return CommitStatus{State: Success, Description: fmt.Sprintf("not checked: %d broken on base already", onBase)}
 	}
 	if onBase > 0 {
 		out.Description += fmt.Sprintf(", %d broken on base already", onBase)
@@ -109,13 +109,13 @@ func summarize(results []plan.Result) Status {
 }
 
 // UnplannedStatus returns the status of a check whose plan could not be made.
-func UnplannedStatus(tool string) Status {
-	return Status{Name: tool, State: Failed, Description: "could not be planned"}
+func UnplannedStatus(tool string) CommitStatus {
+	return CommitStatus{Name: tool, State: Failed, Description: "could not be planned"}
 }
 
 // IntegrationStatuses returns one status per integration of the plan that has tasks. The
 // names are TOOL/INTEGRATION.
-func IntegrationStatuses(tool string, p *plan.Plan, r *plan.Results) []Status {
+func IntegrationStatuses(tool string, p *plan.Plan, r *plan.Results) []CommitStatus {
 	of := map[string][]plan.Result{}
 	for _, t := range p.Tasks {
 		result, ok := r.Result(t.ID)
@@ -124,7 +124,7 @@ func IntegrationStatuses(tool string, p *plan.Plan, r *plan.Results) []Status {
 		}
 		of[t.Integration] = append(of[t.Integration], result)
 	}
-	var out []Status
+	var out []CommitStatus
 	for _, d := range p.Integrations {
 		if results := of[d.Name]; len(results) > 0 {
 			one := summarize(results)
@@ -148,7 +148,7 @@ func failureState(bad []plan.Result) State {
 // that an earlier plan has set on the commit. It does not update them if each is nil and the
 // check did not succeed, since their state is then not known. After an error GitLab may show
 // wrong statuses.
-func (c *Client) SetStatuses(ctx context.Context, at Commit, overall Status, each []Status) error {
+func (c *Client) SetStatuses(ctx context.Context, at Commit, overall CommitStatus, each []CommitStatus) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, reportTime, fmt.Errorf("it took longer than %s", reportTime))
 	defer cancel()
 	var err error
@@ -166,7 +166,7 @@ func (c *Client) SetStatuses(ctx context.Context, at Commit, overall Status, eac
 
 // setIntegrationStatuses sets the statuses of integrations and updates those of an earlier
 // plan.
-func (c *Client) setIntegrationStatuses(ctx context.Context, at Commit, tool string, each []Status) error {
+func (c *Client) setIntegrationStatuses(ctx context.Context, at Commit, tool string, each []CommitStatus) error {
 	if err := c.identify(ctx); err != nil {
 		return err
 	}
@@ -193,14 +193,14 @@ func (c *Client) setIntegrationStatuses(ctx context.Context, at Commit, tool str
 
 // selectStatuses returns the statuses to set: first those that correct a wrong status in
 // posted, then failures, then as many of the others as are allowed.
-func selectStatuses(each []Status, posted []postedStatus) ([]Status, error) {
+func selectStatuses(each []CommitStatus, posted []postedStatus) ([]CommitStatus, error) {
 	latest := map[string]postedStatus{}
 	for _, s := range posted {
 		if s.id > latest[s.name].id {
 			latest[s.name] = s
 		}
 	}
-	var wrong, others []Status
+	var wrong, others []CommitStatus
 	for _, s := range each {
 		if old, ok := latest[truncateField(s.Name)]; ok && old.state != s.State {
 			wrong = append(wrong, s)
@@ -211,14 +211,16 @@ func selectStatuses(each []Status, posted []postedStatus) ([]Status, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(latest)) {
 		if latest[name].state != Success {
-			wrong = append(wrong, Status{Name: name, State: Success, Description: "not selected by the latest plan"})
+			wrong = append(wrong, CommitStatus{Name: name, State: Success, Description: "not selected by the latest plan"})
 		}
 	}
 	const most = MaxStatuses - 1 // one is for the overall status
 	if len(wrong) > most {
 		return nil, fmt.Errorf("%d of them are out of date, and at most %d are set in one go", len(wrong), most)
 	}
-	slices.SortStableFunc(others, func(a, b Status) int { return cmp.Compare(stateRank(a.State), stateRank(b.State)) })
+	slices.SortStableFunc(others, func(a, b CommitStatus) int {
+		return cmp.Compare(stateRank(a.State), stateRank(b.State))
+	})
 	all := slices.Concat(wrong, others)
 	return all[:min(len(all), most)], nil
 }
@@ -227,7 +229,7 @@ func selectStatuses(each []Status, posted []postedStatus) ([]Status, error) {
 func stateRank(s State) int { return slices.Index([]State{Failed, Canceled, Success}, s) }
 
 // setStatus sets a status. Setting it twice does no harm, since only the last one counts.
-func (c *Client) setStatus(ctx context.Context, at Commit, s Status) error {
+func (c *Client) setStatus(ctx context.Context, at Commit, s CommitStatus) error {
 	s.Name, s.Description = truncateField(s.Name), truncateField(c.mask(s.Description))
 	if len([]rune(s.TargetURL)) > maxField {
 		s.TargetURL = "" // a cut address does not work

@@ -44,7 +44,7 @@ func TestStates(t *testing.T) {
 		"f-missing":  {""},
 		"g-skipped":  nil,
 	})
-	want := []Status{
+	want := []CommitStatus{
 		{"x/a-passed", Success, "2 tasks passed", ""},
 		{"x/b-failed", Failed, "2 of 3 tasks did not pass", ""},
 		{"x/c-late", Failed, "1 of 1 tasks did not pass", ""},
@@ -57,12 +57,12 @@ func TestStates(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		statuses []plan.Status
-		want     Status
+		want     CommitStatus
 	}{
-		{nil, Status{"x", Success, "nothing to run", ""}},
-		{[]plan.Status{plan.Passed}, Status{"x", Success, "1 tasks passed", ""}},
-		{[]plan.Status{plan.Passed, plan.Canceled}, Status{"x", Canceled, "1 of 2 tasks did not pass", ""}},
-		{[]plan.Status{plan.NotRun, plan.Canceled}, Status{"x", Failed, "2 of 2 tasks did not pass", ""}},
+		{nil, CommitStatus{"x", Success, "nothing to run", ""}},
+		{[]plan.Status{plan.Passed}, CommitStatus{"x", Success, "1 tasks passed", ""}},
+		{[]plan.Status{plan.Passed, plan.Canceled}, CommitStatus{"x", Canceled, "1 of 2 tasks did not pass", ""}},
+		{[]plan.Status{plan.NotRun, plan.Canceled}, CommitStatus{"x", Failed, "2 of 2 tasks did not pass", ""}},
 	} {
 		_, r := results(map[string][]plan.Status{"a": tt.statuses})
 		if got := OverallStatus("x", r); got != tt.want {
@@ -75,7 +75,7 @@ func TestStates(t *testing.T) {
 // is green and says that nothing was checked.
 func TestStatusNotChecked(t *testing.T) {
 	onBase := plan.Result{Task: "a", Status: plan.Failed, Class: plan.ClassBaseline, Tail: "ImportError: x"}
-	for want, results := range map[Status][]plan.Result{
+	for want, results := range map[CommitStatus][]plan.Result{
 		{"x", Success, "not checked: 1 broken on base already", ""}: {
 			onBase},
 		{"x", Failed, "not checked: no task passed, and 2 fail the same way on base; all of them say: ImportError: x", ""}: {
@@ -111,8 +111,8 @@ func TestSetStatuses(t *testing.T) {
 	} {
 		s.AddStatus(old)
 	}
-	err := client(t, memory{s}).SetStatuses(t.Context(), commit, Status{Name: "x", State: Failed},
-		[]Status{{Name: "x/a", State: Success}, {Name: "x/b", State: Failed}})
+	err := client(t, memory{s}).SetStatuses(t.Context(), commit, CommitStatus{Name: "x", State: Failed},
+		[]CommitStatus{{Name: "x/a", State: Success}, {Name: "x/b", State: Failed}})
 	want := []string{"x failed by 42", "x/a success by 42", "x/b failed by 42", "x/gone success by 42",
 		"x/gone-green success by 42",
 		"x/newer failed by 42", "x/theirs failed by 5", "xy/other failed by 42"}
@@ -129,12 +129,13 @@ func TestSetStatusesLimits(t *testing.T) {
 	s := server(t)
 	s.AddStatus(gitlabtest.Status{Name: "x/999", State: "failed", Author: gitlabtest.Bot, Pipeline: gitlabtest.Pipeline})
 	s.AddStatus(gitlabtest.Status{Name: "x/gone", State: "failed", Author: gitlabtest.Bot, Pipeline: gitlabtest.Pipeline})
-	var each []Status
+	var each []CommitStatus
 	for i := range 1000 {
-		each = append(each, Status{Name: fmt.Sprintf("x/%03d", i), State: Success})
+		each = append(each, CommitStatus{Name: fmt.Sprintf("x/%03d", i), State: Success})
 	}
 	each[500].State = Failed
-	if err := client(t, memory{s}).SetStatuses(t.Context(), commit, Status{Name: "x", State: Failed}, each); err != nil {
+	if err := client(t, memory{s}).SetStatuses(t.Context(), commit, CommitStatus{Name: "x", State: Failed},
+		each); err != nil {
 		t.Fatal(err)
 	}
 	got := shown1(s)
@@ -154,8 +155,9 @@ func TestStatusTexts(t *testing.T) {
 	s := server(t)
 	long := strings.Repeat("ü", 300)
 	err := client(t, memory{s}).SetStatuses(t.Context(), commit,
-		Status{Name: "x", State: Success, Description: long + secret, TargetURL: "https://x.test/" + long},
-		[]Status{{Name: "x/" + long + "1", State: Success, Description: secret}, {Name: "x/" + long + "2", State: Success}})
+		CommitStatus{Name: "x", State: Success, Description: long + secret, TargetURL: "https://x.test/" + long},
+		[]CommitStatus{{Name: "x/" + long + "1", State: Success, Description: secret},
+			{Name: "x/" + long + "2", State: Success}})
 	got := s.Statuses()
 	if err != nil || len(got) != 3 || got[0].Name == got[1].Name || got[2].TargetURL != "" || got[0].Description != "***" {
 		t.Fatalf("got %+v, %v", got, err)
@@ -193,8 +195,8 @@ func TestSetStatusesFaults(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := server(t)
 				s.Fault = tt.fault
-				err := client(t, memory{s}).SetStatuses(t.Context(), commit, Status{Name: "x", State: Success},
-					[]Status{{Name: "x/a", State: Failed}})
+				err := client(t, memory{s}).SetStatuses(t.Context(), commit, CommitStatus{Name: "x", State: Success},
+					[]CommitStatus{{Name: "x/a", State: Failed}})
 				if got := shown1(s); errorText(err) != tt.err || !slices.Equal(got, tt.want) {
 					t.Errorf("got  %q, %v\nwant %q, %s", got, err, tt.want, tt.err)
 				}
@@ -210,12 +212,12 @@ func TestStatusWithEffects(t *testing.T) {
 		{"short", "2 tasks passed", "2 tasks passed; 3 to create, 1 to delete"},
 		{"long", strings.Repeat("é", 300), strings.Repeat("é", 228) + "…; 3 to create, 1 to delete"},
 	} {
-		got := Status{Description: c.description}.WithEffects(e).Description
+		got := CommitStatus{Description: c.description}.WithEffects(e).Description
 		if got != c.want || len([]rune(got)) > maxField {
 			t.Errorf("%s: got %q (%d characters), want %q", c.name, got, len([]rune(got)), c.want)
 		}
 	}
-	if got := (Status{Description: "x"}).WithEffects(report.AllEffects{}); got.Description != "x" {
+	if got := (CommitStatus{Description: "x"}).WithEffects(report.AllEffects{}); got.Description != "x" {
 		t.Errorf("nobody looked: got %q", got.Description)
 	}
 }

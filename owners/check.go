@@ -59,7 +59,7 @@ func Check(in Input) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Report{Version: 1, Places: []Place{}, Findings: inHead}
+	out := &Report{Version: 1, Places: []AskedPlace{}, Findings: inHead}
 	world := content.Bundles{Base: in.Base, Head: in.Head}
 	for _, f := range files {
 		if f.Err != nil {
@@ -135,9 +135,10 @@ func (r *Report) addOutside(in Input) {
 }
 
 // describe returns a place with the chain to each owner.
-func describe(f *coverage.File, p *coverage.Place, near func() []*rules.Context) Place {
-	out := Place{File: f.Path, Kind: string(f.Kind), Schema: f.Schema, Place: p.Place().String(), Change: p.Kind.String(),
-		Moved: cmp.Or(f.MovedFrom, f.MovedTo), Owners: []Owner{}, IsInParts: p.IsInParts()}
+func describe(f *coverage.File, p *coverage.CoveredPlace, near func() []*rules.Context) AskedPlace {
+	out := AskedPlace{File: f.Path, Kind: string(f.Kind), Schema: f.Schema, Place: p.Place().String(),
+		Change: p.Kind.String(),
+		Moved:  cmp.Or(f.MovedFrom, f.MovedTo), Owners: []Owner{}, IsInParts: p.IsInParts()}
 	if from := p.Base.String(); p.Kind == difference.Changed && from != out.Place {
 		out.From = from
 	}
@@ -162,7 +163,7 @@ func describe(f *coverage.File, p *coverage.Place, near func() []*rules.Context)
 }
 
 // HasSources reports whether a role with members that another system knows covers a place.
-func HasSources(p *coverage.Place) bool {
+func HasSources(p *coverage.CoveredPlace) bool {
 	return slices.ContainsFunc(p.Covers, func(c coverage.Cover) bool {
 		return !c.Context.IsDisabled() && c.Context.Role != nil && len(c.Context.Unknown) > 0
 	})
@@ -184,7 +185,7 @@ func owner(c coverage.Cover) Owner {
 
 // missing says of a place that nobody may approve what is missing. near are the contexts that the file would have if
 // somebody were bound to them.
-func missing(f *coverage.File, p *coverage.Place, near func() []*rules.Context) string {
+func missing(f *coverage.File, p *coverage.CoveredPlace, near func() []*rules.Context) string {
 	if f.IsText() && len(f.Contexts) == 0 {
 		return "no role binds a change type to the file"
 	}
@@ -211,7 +212,7 @@ func missing(f *coverage.File, p *coverage.Place, near func() []*rules.Context) 
 }
 
 // ask finds whom to ask.
-func ask(places []Place, in Input) Ask {
+func ask(places []AskedPlace, in Input) Ask {
 	q := people.Question{Needs: map[string][]string{}, Author: in.Author, AuthorCounts: !in.IgnoreAuthor}
 	var unknown []string
 	for _, p := range places {

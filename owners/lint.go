@@ -121,7 +121,7 @@ func (l *linter) shares() ([]Share, error) {
 }
 
 // ownedLeaves counts the leaves under places that somebody covers.
-func ownedLeaves(p *coverage.Place) int {
+func ownedLeaves(p *coverage.CoveredPlace) int {
 	if p.IsDirect() {
 		return difference.Leaves(p.Old)
 	}

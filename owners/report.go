@@ -12,14 +12,14 @@ const (
 
 // A Report says who must approve a change. It is a document for programs as well; changes only add.
 type Report struct {
-	Version  int       `json:"version"`
-	Places   []Place   `json:"places"`
-	Ask      Ask       `json:"ask"`
-	Findings []Finding `json:"findings,omitempty"`
+	Version  int          `json:"version"`
+	Places   []AskedPlace `json:"places"`
+	Ask      Ask          `json:"ask"`
+	Findings []Finding    `json:"findings,omitempty"`
 }
 
-// A Place is a difference about which somebody must decide.
-type Place struct {
+// An AskedPlace is a difference about which somebody must decide.
+type AskedPlace struct {
 	File      string  `json:"file"`
 	Kind      string  `json:"kind"`
 	Schema    string  `json:"schema,omitempty"`
@@ -34,10 +34,10 @@ type Place struct {
 }
 
 // Name returns the file and the place.
-func (p Place) Name() string { return p.File + " " + p.Place }
+func (p AskedPlace) Name() string { return p.File + " " + p.Place }
 
 // People returns who may approve the place, once each.
-func (p Place) People() []string {
+func (p AskedPlace) People() []string {
 	var out []string
 	for _, o := range p.Owners {
 		if !o.IsDisabled {

@@ -144,7 +144,7 @@ func peopleOf(o Owner) string {
 const maxWidth = 40
 
 // widest returns the width of the places of a file.
-func widest(places []Place, file string) int {
+func widest(places []AskedPlace, file string) int {
 	width := 0
 	for _, p := range places {
 		if p.File == file {
@@ -154,7 +154,7 @@ func widest(places []Place, file string) int {
 	return min(width, maxWidth)
 }
 
-func head(p Place) string {
+func head(p AskedPlace) string {
 	text := p.File
 	if p.Schema != "" {
 		text += " (" + p.Schema + ")"
@@ -165,7 +165,7 @@ func head(p Place) string {
 	return sanitize.Line(text)
 }
 
-func at(p Place) string {
+func at(p AskedPlace) string {
 	switch {
 	case p.Change == "text":
 		return "the text alone"
@@ -176,7 +176,7 @@ func at(p Place) string {
 }
 
 // who says who may approve a place: roles with their people.
-func who(p Place) string {
+func who(p AskedPlace) string {
 	if p.Status != Owned {
 		return string(p.Status) + ": " + p.Why
 	}

@@ -67,9 +67,9 @@ func Audit(ctx context.Context, in Input, opts Options, a AuditOptions) (*plan.A
 	ctx, cancel := state.WithGrace(ctx)
 	defer cancel()
 	now, store := time.Now(), audits.NewStore(in.State)
-	remember := func() (audits.Snapshot, error) { return store.Add(ctx, out, now) }
+	remember := func() (audits.AuditSnapshot, error) { return store.Add(ctx, out, now) }
 	if len(out.Units) == 0 {
-		remember = func() (audits.Snapshot, error) { return store.Snapshot(ctx) }
+		remember = func() (audits.AuditSnapshot, error) { return store.Snapshot(ctx) }
 	}
 	known, err := remember()
 	if errors.Is(err, state.ErrReadOnly) { // that was reported when the state was opened

@@ -18,7 +18,7 @@ func (o Opener) Live(ctx context.Context, base, head string) (*live.Bundles, err
 	if err != nil {
 		return nil, err
 	}
-	both, err := live.Open(ctx, from, to, live.Access{Authorization: o.Authorization})
+	both, err := live.Open(ctx, from, to, live.Connection{Authorization: o.Authorization})
 	if err != nil {
 		return nil, LiveError(err)
 	}
@@ -37,7 +37,7 @@ func (o Opener) LiveSide(ref string) (*live.BundleClient, error) {
 	if err != nil {
 		return nil, cli.Usage(fmt.Errorf("--bundle: %w", err))
 	}
-	return live.NewSide(r, live.Access{Authorization: o.Authorization}), nil
+	return live.NewSide(r, live.Connection{Authorization: o.Authorization}), nil
 }
 
 // liveRefs reads the references of both sides, which must be on one server.

@@ -46,7 +46,7 @@ func newServed(t *testing.T) *served {
 	}
 	s := &served{server.NewHub(server.HubOptions{}), "http://" + listener.Addr().String(), "", map[string]string{}}
 	if *address != "" {
-		at, err := live.ParseHost(*address, live.Access{})
+		at, err := live.ParseHost(*address, live.Connection{})
 		if err != nil {
 			t.Fatalf("-server: %v", err)
 		}

@@ -33,11 +33,11 @@ func (w *world) holdContent() error {
 	}
 	d := decision.Decide(again, decision.Input{Words: []decision.Word{word}, Holds: book.Holds})
 	for _, p := range d.Places {
-		want := slices.ContainsFunc(files[0].Roots, func(old *coverage.Place) bool {
+		want := slices.ContainsFunc(files[0].Roots, func(old *coverage.CoveredPlace) bool {
 			return w.isSame(&later, old.Difference, p.Difference)
 		})
 		if p.IsApproved != want {
-			return fmt.Errorf("content: %s %s is approved: %v, want %v", p.Kind, p.Difference.Place(), p.IsApproved, want)
+			return fmt.Errorf("content: %s %s is approved: %v, want %v", p.Kind, p.Place(), p.IsApproved, want)
 		}
 	}
 	return nil
@@ -52,7 +52,7 @@ func (w *world) isSame(later *world, a, b difference.Difference) bool {
 }
 
 // exact writes a place with identities, and positions where items have none.
-func exact(at jsonpath.Place, document any) string {
+func exact(at jsonpath.Location, document any) string {
 	out := ""
 	for i, step := range at {
 		text := general(at[:i+1], document)
@@ -72,7 +72,7 @@ func order(kind difference.Kind, v any) string {
 	}
 	out := ""
 	for _, item := range list {
-		if id := general(jsonpath.Place{jsonpath.Item(0)}, []any{item}); id != "[]" {
+		if id := general(jsonpath.Location{jsonpath.Item(0)}, []any{item}); id != "[]" {
 			out += id
 		} else {
 			out += difference.Canonical(item) + ";"

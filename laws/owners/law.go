@@ -77,7 +77,7 @@ func (w *world) mayApproveOn(d difference.Difference) []string {
 }
 
 // peopleOf returns who may approve a place as a whole.
-func peopleOf(p *coverage.Place) (out []string) {
+func peopleOf(p *coverage.CoveredPlace) (out []string) {
 	for _, c := range p.Covers {
 		for _, person := range c.Context.People {
 			out = append(out, person.Name)
@@ -122,7 +122,7 @@ func (w *world) holdPermuted(files []*coverage.File) error {
 	if slices.ContainsFunc(w.grants, func(g grant) bool { return slices.ContainsFunc(g.selectors, hasPosition) }) {
 		return nil
 	}
-	isMixed := func(p *coverage.Place) bool { // an item with identity stands where one without stood
+	isMixed := func(p *coverage.CoveredPlace) bool { // an item with identity stands where one without stood
 		return p.Kind == difference.Changed && difference.Identity(p.Old) != difference.Identity(p.New)
 	}
 	if slices.ContainsFunc(files[0].Roots, isMixed) {

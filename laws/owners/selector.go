@@ -39,7 +39,7 @@ func (s selector) text() string {
 }
 
 // allows reports whether a selector yields a place of a document, or one above it.
-func (s selector) allows(at jsonpath.Place, document any) bool {
+func (s selector) allows(at jsonpath.Location, document any) bool {
 	if len(s) > len(at) {
 		return false
 	}

@@ -12,12 +12,12 @@ import (
 
 // A leaf is a value without values in it, at a place.
 type leaf struct {
-	at    jsonpath.Place
+	at    jsonpath.Location
 	value any
 }
 
 // leaves walks a value and returns its leaves: what is no object and no list, and the empty ones of both.
-func leaves(at jsonpath.Place, v any) (out []leaf) {
+func leaves(at jsonpath.Location, v any) (out []leaf) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
@@ -37,7 +37,7 @@ func leaves(at jsonpath.Place, v any) (out []leaf) {
 }
 
 // general writes a place with the identity of items, or nothing where an item has none, in the place of positions.
-func general(at jsonpath.Place, document any) string {
+func general(at jsonpath.Location, document any) string {
 	var out []string
 	for i, step := range at {
 		text := step.Name
@@ -149,8 +149,8 @@ func (w *world) holdOrder(found []difference.Difference) error {
 			told[d.Base.String()+" "+d.Head.String()] = true
 		}
 	}
-	var walk func(base, head jsonpath.Place, old, new any) error
-	walk = func(base, head jsonpath.Place, old, new any) error {
+	var walk func(base, head jsonpath.Location, old, new any) error
+	walk = func(base, head jsonpath.Location, old, new any) error {
 		o, wasObject := old.(map[string]any)
 		n, isObject := new.(map[string]any)
 		if wasObject && isObject {

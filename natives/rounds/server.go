@@ -24,7 +24,7 @@ type liveServer struct {
 }
 
 func newServer(open source.Opener, ref string) (*liveServer, error) {
-	opts := live.Access{Authorization: open.Authorization}
+	opts := live.Connection{Authorization: open.Authorization}
 	if strings.Contains(ref, "/graphqlsha/") {
 		fixed, err := open.LiveSide(ref)
 		return &liveServer{func(context.Context) (*live.BundleClient, error) { return fixed, nil }}, err

@@ -51,12 +51,12 @@ func (b *Book) Enter(w decision.Word, v Version, files []*coverage.File, before 
 		return
 	}
 	read := map[Subject]bool{}
-	each(before, func(s Subject, _ *coverage.Place) { read[s] = true })
+	each(before, func(s Subject, _ *coverage.CoveredPlace) { read[s] = true })
 	known := map[Entry]bool{}
 	for _, e := range b.Entries {
 		known[e.key()] = true
 	}
-	each(files, func(s Subject, p *coverage.Place) {
+	each(files, func(s Subject, p *coverage.CoveredPlace) {
 		e := Entry{Subject: s, Person: w.By, Command: w.Command, At: w.At, Version: v.Head, Could: mayApprove(p, w.By)}
 		if (before == nil || read[s]) && !known[e.key()] {
 			known[e.key()] = true
@@ -78,10 +78,10 @@ func (e Entry) key() Entry {
 }
 
 // each calls yield for each place of files that differs, and for all parts of it.
-func each(files []*coverage.File, yield func(Subject, *coverage.Place)) {
+func each(files []*coverage.File, yield func(Subject, *coverage.CoveredPlace)) {
 	for _, f := range files {
-		var walk func(all []*coverage.Place)
-		walk = func(all []*coverage.Place) {
+		var walk func(all []*coverage.CoveredPlace)
+		walk = func(all []*coverage.CoveredPlace) {
 			for _, p := range all {
 				yield(Of(f, p), p)
 				walk(p.Parts)
@@ -92,7 +92,7 @@ func each(files []*coverage.File, yield func(Subject, *coverage.Place)) {
 }
 
 // Holds reports whether a word holds for a place: it has an entry about the same place with the same content.
-func (b *Book) Holds(w decision.Word, f *coverage.File, p *coverage.Place) bool {
+func (b *Book) Holds(w decision.Word, f *coverage.File, p *coverage.CoveredPlace) bool {
 	s := Of(f, p)
 	return slices.ContainsFunc(b.Entries, func(e Entry) bool {
 		return e.Subject == s && e.Person == w.By && e.Command == w.Command && e.At.Equal(w.At)
@@ -144,7 +144,7 @@ func (b *Book) Compare(files []*coverage.File) (holding []Subject, lost []Loss) 
 }
 
 // judge returns why no approval of a place holds, "" if one does.
-func (b *Book) judge(s Subject, p *coverage.Place) (Reason, []string) {
+func (b *Book) judge(s Subject, p *coverage.CoveredPlace) (Reason, []string) {
 	var about, others []Entry
 	for _, e := range b.Entries {
 		switch {
@@ -172,7 +172,7 @@ func (b *Book) judge(s Subject, p *coverage.Place) (Reason, []string) {
 	return Changed, names(others)
 }
 
-func mayApprove(p *coverage.Place, person string) bool {
+func mayApprove(p *coverage.CoveredPlace, person string) bool {
 	return slices.ContainsFunc(p.Covers, func(c coverage.Cover) bool {
 		return !c.Context.IsDisabled() && c.Context.Has(person)
 	})

@@ -33,7 +33,7 @@ type Entry struct {
 }
 
 // Of returns the subject of a place.
-func Of(f *coverage.File, p *coverage.Place) Subject {
+func Of(f *coverage.File, p *coverage.CoveredPlace) Subject {
 	s := Subject{Kind: f.Kind, File: f.Path, Place: "_text_", Base: digest(p.Kind, f.OldSum),
 		Head: digest(p.Kind, f.NewSum)}
 	switch p.Kind {
@@ -75,7 +75,7 @@ func digest(kind difference.Kind, text string) string {
 }
 
 // named writes a place with the identity of list items in the place of their positions.
-func named(at jsonpath.Place, document any) string {
+func named(at jsonpath.Location, document any) string {
 	if len(at) == 0 {
 		return "$"
 	}

@@ -15,15 +15,15 @@ import (
 type File struct {
 	*content.Change
 	Contexts []*rules.Context
-	Roots    []*Place
+	Roots    []*CoveredPlace
 	Err      error // why it is unknown who covers the file
 	parts    int
 	asked    map[question]*allowance
 }
 
 // Places returns the places of a file about which somebody must decide.
-func (f *File) Places() []*Place {
-	var out []*Place
+func (f *File) Places() []*CoveredPlace {
+	var out []*CoveredPlace
 	for _, p := range f.Roots {
 		out = append(out, p.Decided()...)
 	}
@@ -32,14 +32,14 @@ func (f *File) Places() []*Place {
 
 // IsCovered reports whether all differences of a file are covered. A file of which this is unknown is not.
 func (f *File) IsCovered() bool {
-	return f.Err == nil && !slices.ContainsFunc(f.Places(), func(p *Place) bool { return !p.IsCovered() })
+	return f.Err == nil && !slices.ContainsFunc(f.Places(), func(p *CoveredPlace) bool { return !p.IsCovered() })
 }
 
 // Of covers the differences of a changed file.
 func Of(r *rules.Rules, c *content.Change, w content.World, isInHead func(path string) bool) *File {
 	f := &File{Change: c, asked: map[question]*allowance{}}
 	for _, d := range c.Differences {
-		f.Roots = append(f.Roots, &Place{Difference: d})
+		f.Roots = append(f.Roots, &CoveredPlace{Difference: d})
 	}
 	f.Contexts, f.Err = r.Contexts(c, w, isInHead)
 	for _, context := range f.Contexts {
@@ -130,7 +130,7 @@ func index(all []rules.Allowed) allowedPlaces {
 }
 
 // allows returns the selector that allows a place: the place itself, or one above it.
-func (a allowedPlaces) allows(at jsonpath.Place) (string, bool) {
+func (a allowedPlaces) allows(at jsonpath.Location) (string, bool) {
 	if len(a) == 0 {
 		return "", false
 	}
@@ -147,7 +147,7 @@ const maxParts = 10_000
 
 // split covers parts of what is added or removed, where allowed places lie below it.
 func (f *File) split(kind difference.Kind, all []rules.Allowed, by func(selector string) Cover) error {
-	roots := map[string]*Place{}
+	roots := map[string]*CoveredPlace{}
 	for _, p := range f.Roots {
 		if p.Kind == kind {
 			roots[p.Place().String()] = p
@@ -174,7 +174,7 @@ func (f *File) split(kind difference.Kind, all []rules.Allowed, by func(selector
 }
 
 // IsAllowedBy reports whether a context would cover a place as a whole.
-func (f *File) IsAllowedBy(c *rules.Context, p *Place) bool {
-	one := &File{Change: f.Change, Roots: []*Place{{Difference: p.Difference}}, asked: f.asked}
+func (f *File) IsAllowedBy(c *rules.Context, p *CoveredPlace) bool {
+	one := &File{Change: f.Change, Roots: []*CoveredPlace{{Difference: p.Difference}}, asked: f.asked}
 	return one.cover(c) == nil && len(one.Roots[0].Covers) > 0
 }

@@ -14,25 +14,25 @@ type Cover struct {
 	Base, Head string // selectors; "" on a side that has no such value, and for a difference of text
 }
 
-// A Place is a difference, or a part of one, with who covers it.
-type Place struct {
+// A CoveredPlace is a difference, or a part of one, with who covers it.
+type CoveredPlace struct {
 	difference.Difference
 	Covers []Cover // also those of disabled types
-	Parts  []*Place
+	Parts  []*CoveredPlace
 	isPart bool
 }
 
 // IsDirect reports whether a context covers the place as a whole.
-func (p *Place) IsDirect() bool {
+func (p *CoveredPlace) IsDirect() bool {
 	return slices.ContainsFunc(p.Covers, func(c Cover) bool { return !c.Context.IsDisabled() })
 }
 
 // IsCovered reports whether contexts cover the place, as a whole or in parts.
-func (p *Place) IsCovered() bool { return p.IsDirect() || p.IsInParts() }
+func (p *CoveredPlace) IsCovered() bool { return p.IsDirect() || p.IsInParts() }
 
 // IsInParts reports whether the parts cover all leaves of the place. That may be so for an object, and for a list that
 // is a part of one.
-func (p *Place) IsInParts() bool {
+func (p *CoveredPlace) IsInParts() bool {
 	v := p.value()
 	if _, isList := v.([]any); len(p.Parts) == 0 || isList && !p.isPart {
 		return false
@@ -47,7 +47,7 @@ func (p *Place) IsInParts() bool {
 }
 
 // areUnder reports whether all leaves of a value at a place lie under covered places.
-func areUnder(covered map[string]bool, at jsonpath.Place, v any) bool {
+func areUnder(covered map[string]bool, at jsonpath.Location, v any) bool {
 	if covered[at.String()] {
 		return true
 	}
@@ -75,7 +75,7 @@ func areUnder(covered map[string]bool, at jsonpath.Place, v any) bool {
 }
 
 // value returns the value that is added or removed; nil for other differences.
-func (p *Place) value() any {
+func (p *CoveredPlace) value() any {
 	switch p.Kind {
 	case difference.Added:
 		return p.New
@@ -86,8 +86,8 @@ func (p *Place) value() any {
 }
 
 // Decided returns the places about which somebody must decide: the parts, and the place itself unless they cover it.
-func (p *Place) Decided() []*Place {
-	var out []*Place
+func (p *CoveredPlace) Decided() []*CoveredPlace {
+	var out []*CoveredPlace
 	for _, part := range p.Parts {
 		out = append(out, part.Decided()...)
 	}
@@ -98,7 +98,7 @@ func (p *Place) Decided() []*Place {
 }
 
 // cover adds a context to a place and its parts.
-func (p *Place) cover(c Cover) {
+func (p *CoveredPlace) cover(c Cover) {
 	p.Covers = append(p.Covers, c)
 	for _, part := range p.Parts {
 		part.cover(c)
@@ -106,7 +106,7 @@ func (p *Place) cover(c Cover) {
 }
 
 // split adds a context to the part at a place, which it makes if it is not there. Finer parts lie below coarser ones.
-func (p *Place) split(at jsonpath.Place, c Cover) bool {
+func (p *CoveredPlace) split(at jsonpath.Location, c Cover) bool {
 	own := p.Place()
 	if !at.IsWithin(own) {
 		return false
@@ -125,7 +125,7 @@ func (p *Place) split(at jsonpath.Place, c Cover) bool {
 		return false
 	}
 	part := p.part(at, v)
-	isBelow := func(other *Place) bool { return other.Place().IsWithin(at) }
+	isBelow := func(other *CoveredPlace) bool { return other.Place().IsWithin(at) }
 	for _, other := range p.Parts {
 		if isBelow(other) {
 			part.Parts = append(part.Parts, other)
@@ -137,8 +137,8 @@ func (p *Place) split(at jsonpath.Place, c Cover) bool {
 }
 
 // part returns a new part of a place, which the contexts of the place cover as well.
-func (p *Place) part(at jsonpath.Place, v any) *Place {
-	part := &Place{Difference: p.Difference, Covers: slices.Clone(p.Covers), isPart: true}
+func (p *CoveredPlace) part(at jsonpath.Location, v any) *CoveredPlace {
+	part := &CoveredPlace{Difference: p.Difference, Covers: slices.Clone(p.Covers), isPart: true}
 	if p.Kind == difference.Removed {
 		part.Base, part.Old = at, v
 	} else {

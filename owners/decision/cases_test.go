@@ -121,7 +121,7 @@ func holdFiles(t *testing.T, files []*coverage.File, d *decision.Decision, want 
 		got := map[string]casePlace{}
 		for _, p := range d.Places {
 			if p.File == f {
-				got[nameOf(f, p.Place)] = shown(p, w.Diffs[nameOf(f, p.Place)])
+				got[nameOf(f, p.CoveredPlace)] = shown(p, w.Diffs[nameOf(f, p.CoveredPlace)])
 			}
 		}
 		if !reflect.DeepEqual(got, w.Diffs) {
@@ -131,7 +131,7 @@ func holdFiles(t *testing.T, files []*coverage.File, d *decision.Decision, want 
 }
 
 // nameOf returns the name of a place as the cases write it.
-func nameOf(f *coverage.File, p *coverage.Place) string {
+func nameOf(f *coverage.File, p *coverage.CoveredPlace) string {
 	name := p.Place().String()
 	if p.Kind == difference.Text {
 		return "_metadata_"
@@ -148,7 +148,7 @@ func nameOf(f *coverage.File, p *coverage.Place) string {
 }
 
 // shown returns a place as the cases write it; words are shown if the case has them.
-func shown(p *decision.Place, want casePlace) casePlace {
+func shown(p *decision.DecidedPlace, want casePlace) casePlace {
 	out := casePlace{Type: p.Kind.String(), Covered: p.IsCovered()}
 	if p.Kind == difference.Text {
 		out.Type = "changed"

@@ -16,13 +16,13 @@ type Input struct {
 	IgnoreAuthor bool
 	// Holds reports whether a word still holds for a place: it was said about this content. Without it every word does.
 	// Only words that approve or admit are asked about; a hold holds until it is ended.
-	Holds func(Word, *coverage.File, *coverage.Place) bool
+	Holds func(Word, *coverage.File, *coverage.CoveredPlace) bool
 }
 
-// A Place is a place with what was decided about it.
-type Place struct {
+// A DecidedPlace is a place with what was decided about it.
+type DecidedPlace struct {
 	File *coverage.File
-	*coverage.Place
+	*coverage.CoveredPlace
 	IsApproved bool
 	IsHeld     bool
 	IsAdmitted bool
@@ -32,7 +32,7 @@ type Place struct {
 
 // A Decision is what was decided about a change.
 type Decision struct {
-	Places     []*Place
+	Places     []*DecidedPlace
 	IsCovered  bool // somebody may approve each place
 	IsApproved bool // each place is approved, and none is held
 	IsHeld     bool
@@ -64,8 +64,8 @@ func Decide(files []*coverage.File, in Input) *Decision {
 }
 
 // place decides about a place and its parts.
-func (in Input) place(f *coverage.File, p *coverage.Place) *Place {
-	out := &Place{File: f, Place: p}
+func (in Input) place(f *coverage.File, p *coverage.CoveredPlace) *DecidedPlace {
+	out := &DecidedPlace{File: f, CoveredPlace: p}
 	var contexts []*rules.Context
 	for _, c := range p.Covers {
 		if !c.Context.IsDisabled() && !slices.Contains(contexts, c.Context) {
@@ -96,15 +96,15 @@ func (in Input) place(f *coverage.File, p *coverage.Place) *Place {
 }
 
 // areApproved reports whether the parts of a place cover it and are approved.
-func (in Input) areApproved(f *coverage.File, p *coverage.Place) bool {
-	return p.IsInParts() && !slices.ContainsFunc(p.Parts, func(part *coverage.Place) bool {
+func (in Input) areApproved(f *coverage.File, p *coverage.CoveredPlace) bool {
+	return p.IsInParts() && !slices.ContainsFunc(p.Parts, func(part *coverage.CoveredPlace) bool {
 		of := in.place(f, part)
 		return !of.IsApproved || of.IsHeld
 	})
 }
 
 // context returns whose word approves a place by a context, and whose holds it; "" for nobody.
-func (in Input) context(c *rules.Context, f *coverage.File, p *coverage.Place) (by, heldBy string) {
+func (in Input) context(c *rules.Context, f *coverage.File, p *coverage.CoveredPlace) (by, heldBy string) {
 	for _, w := range in.Words {
 		if !c.Has(w.By) {
 			continue
@@ -131,7 +131,7 @@ func (in Input) counts(person string, c *rules.Context) bool {
 	return person != in.Author || !in.IgnoreAuthor && !c.Type.Restrictive && !c.Origin.Restrictive
 }
 
-func (in Input) holds(w Word, f *coverage.File, p *coverage.Place) bool {
+func (in Input) holds(w Word, f *coverage.File, p *coverage.CoveredPlace) bool {
 	return in.Holds == nil || in.Holds(w, f, p)
 }
 
@@ -178,7 +178,7 @@ func (in Input) heldByAuthor(contexts []*rules.Context) string {
 
 // isAdmitted reports whether the change of a place may be looked at: for each restrictive type that covers it, the
 // author or somebody who said so may approve it by that type.
-func (in Input) isAdmitted(contexts []*rules.Context, f *coverage.File, p *coverage.Place) bool {
+func (in Input) isAdmitted(contexts []*rules.Context, f *coverage.File, p *coverage.CoveredPlace) bool {
 	admitted := map[*rules.Type]bool{}
 	for _, c := range contexts {
 		if !c.Type.Restrictive {

@@ -9,7 +9,7 @@ import (
 
 // priority returns the lowest priority of the types that cover a place. Disabled types have a say only where no other
 // one covers anything. It is "" if nothing is covered.
-func priority(places []*Place) string {
+func priority(places []*DecidedPlace) string {
 	used, disabled := -1, -1
 	for _, p := range places {
 		for _, c := range p.Covers {
@@ -31,7 +31,7 @@ func priority(places []*Place) string {
 }
 
 // labels returns the labels of the roles that cover a place, sorted.
-func labels(places []*Place) []string {
+func labels(places []*DecidedPlace) []string {
 	var out []string
 	for _, p := range places {
 		for _, c := range p.Covers {
@@ -88,7 +88,7 @@ func LettingThrough() []string {
 // outside of the bundle is limited, and never self-serviceable.
 func (d *Decision) IsSelfServiceable(isLimited bool) bool {
 	return !isLimited && d.IsCovered && len(d.Unknown) == 0 &&
-		!slices.ContainsFunc(d.Places, func(p *Place) bool { return !p.IsApproved && len(p.People()) == 0 })
+		!slices.ContainsFunc(d.Places, func(p *DecidedPlace) bool { return !p.IsApproved && len(p.People()) == 0 })
 }
 
 // LetsThrough reports whether a change may be merged.
@@ -116,7 +116,7 @@ func (d *Decision) WithLabels(current []string, isLimited bool) []string {
 }
 
 // People returns who may approve a place, in the order of names.
-func (p *Place) People() []string {
+func (p *DecidedPlace) People() []string {
 	var out []string
 	for _, c := range p.Covers {
 		if !c.Context.IsDisabled() {

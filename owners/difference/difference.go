@@ -28,13 +28,13 @@ func (k Kind) String() string {
 // A Difference is a place at which two contents differ.
 type Difference struct {
 	Kind     Kind
-	Base     jsonpath.Place // where it is in base; of an added value, where its parent is in base and its name
-	Head     jsonpath.Place // where it is in head; of a removed value, where its parent is in head and its name
-	Old, New any            // nil on the side that does not have it; for a list that is reordered both lists
+	Base     jsonpath.Location // where it is in base; of an added value, where its parent is in base and its name
+	Head     jsonpath.Location // where it is in head; of a removed value, where its parent is in head and its name
+	Old, New any               // nil on the side that does not have it; for a list that is reordered both lists
 }
 
 // Place returns the place by which a difference is named: that in head, or that in base for a removed value.
-func (d Difference) Place() jsonpath.Place {
+func (d Difference) Place() jsonpath.Location {
 	if d.Kind == Removed {
 		return d.Base
 	}
@@ -78,7 +78,7 @@ func IsEmpty(content any) bool {
 const identifier = "__identifier"
 
 // A spot is a place on both sides.
-type spot struct{ base, head jsonpath.Place }
+type spot struct{ base, head jsonpath.Location }
 
 func (s spot) below(base, head jsonpath.Step) spot {
 	return spot{s.base.Below(base), s.head.Below(head)}

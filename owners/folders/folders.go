@@ -125,8 +125,8 @@ func (f *Folders) Cover(name string, old, new []byte) *coverage.File {
 	c := &content.Change{Ref: content.Ref{Kind: File, Path: name}, OldSum: sum(old), NewSum: sum(new)}
 	c.Differences = []difference.Difference{{Kind: kind(old, new), Old: value(old), New: value(new)}}
 	out := &coverage.File{Change: c}
-	p := &coverage.Place{Difference: c.Differences[0]}
-	out.Roots = []*coverage.Place{p}
+	p := &coverage.CoveredPlace{Difference: c.Differences[0]}
+	out.Roots = []*coverage.CoveredPlace{p}
 	for folder := path.Dir(name); ; folder = path.Dir(folder) {
 		o, err := f.of(folder)
 		if err != nil {

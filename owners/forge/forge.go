@@ -53,12 +53,12 @@ func (f *Forge) Read(ctx context.Context) (review.Request, error) {
 }
 
 // comments returns what people said, and did by the button.
-func comments(d ci.Discussion) []review.Comment {
-	about := review.Comment{By: d.Author, Body: d.Description, WrittenAt: d.OpenedAt}
+func comments(d ci.Discussion) []review.EditedComment {
+	about := review.EditedComment{By: d.Author, Body: d.Description, WrittenAt: d.OpenedAt}
 	if first := d.Versions[0].At; first.After(about.WrittenAt) {
 		about.WrittenAt = first // GitLab makes the first version a moment later
 	}
-	out := []review.Comment{about}
+	out := []review.EditedComment{about}
 	approvedAt := map[string]time.Time{}
 	for _, n := range d.Notes {
 		switch {
@@ -69,7 +69,7 @@ func comments(d ci.Discussion) []review.Comment {
 				out[0].EditedAt, out[0].EditedBy = n.WrittenAt, n.By
 			}
 		case !n.IsSystem && !n.IsOwn:
-			c := review.Comment{By: n.By, Body: n.Body, WrittenAt: n.WrittenAt}
+			c := review.EditedComment{By: n.By, Body: n.Body, WrittenAt: n.WrittenAt}
 			if n.ChangedAt.After(n.WrittenAt) {
 				c.EditedAt = n.ChangedAt
 			}
@@ -78,7 +78,7 @@ func comments(d ci.Discussion) []review.Comment {
 	}
 	for _, person := range d.Approvers {
 		if at, ok := approvedAt[person]; ok {
-			out = append(out, review.Comment{By: person, Body: string(decision.Approve), WrittenAt: at})
+			out = append(out, review.EditedComment{By: person, Body: string(decision.Approve), WrittenAt: at})
 		}
 	}
 	return out
@@ -147,7 +147,7 @@ func (f *Forge) Write(ctx context.Context, w review.Write) error {
 
 // writeStatus sets the status of a commit in this pipeline, and in all others that have another one.
 func (f *Forge) writeStatus(ctx context.Context, head string, to review.Status) error {
-	status := ci.Status{Name: f.StatusName(), State: ci.Failed, Description: to.Text}
+	status := ci.CommitStatus{Name: f.StatusName(), State: ci.Failed, Description: to.Text}
 	if to.IsApproved {
 		status.State = ci.Success
 	}
@@ -160,7 +160,7 @@ func (f *Forge) writeStatus(ctx context.Context, head string, to review.Status) 
 		pipelines = nil
 	}
 	for _, s := range all {
-		if s.Status != status {
+		if s.CommitStatus != status {
 			pipelines = append(pipelines, s.Pipeline)
 		}
 	}

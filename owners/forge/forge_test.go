@@ -127,7 +127,7 @@ func TestComments(t *testing.T) {
 					w.server.AddNote(tt.note)
 				}
 				r, err := w.forge(t, w.head()).Read(t.Context())
-				got := slices.ContainsFunc(r.Comments, func(c review.Comment) bool {
+				got := slices.ContainsFunc(r.Comments, func(c review.EditedComment) bool {
 					return c.By == "ann" && c.Body == "/lgtm" && (c.EditedAt.IsZero() || c.EditedBy == "ann") &&
 						!c.WrittenAt.Before(r.Versions[0].PushedAt)
 				})

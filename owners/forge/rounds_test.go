@@ -163,8 +163,8 @@ func (w *world) mustNotLet(t *testing.T, what string, last int) {
 }
 
 // In rounds with pushes, words, edits, approvals by the button, two runs at once, failures and jobs that are killed,
-// nothing lets a head through whose places are not all approved; after a last run nothing is missing, there is one note,
-// and another run writes nothing.
+// nothing lets a head through whose places are not all approved; after a last run nothing is missing, there is one
+// note, and another run writes nothing.
 func TestRounds(t *testing.T) {
 	rounds := 300
 	if testing.Short() {

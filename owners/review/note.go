@@ -33,8 +33,10 @@ func (o *Outcome) status(isLimited bool) Status {
 }
 
 // open returns the places that are not approved.
-func (o *Outcome) open() []*decision.Place {
-	return slices.DeleteFunc(slices.Clone(o.Places), func(p *decision.Place) bool { return p.IsApproved && !p.IsHeld })
+func (o *Outcome) open() []*decision.DecidedPlace {
+	return slices.DeleteFunc(slices.Clone(o.Places), func(p *decision.DecidedPlace) bool {
+		return p.IsApproved && !p.IsHeld
+	})
 }
 
 // folded is from how many places on the table of a note is folded.
@@ -65,7 +67,7 @@ func Note(o *Outcome, isLimited bool) string {
 	}
 	line("\n| file | place | state | who may approve |\n|---|---|---|---|")
 	for _, p := range o.Places {
-		line("| %s | %s | %s | %s |", markdown.Code(p.File.Path), markdown.Code(p.Place.Place().String()), state(o, p),
+		line("| %s | %s | %s | %s |", markdown.Code(p.File.Path), markdown.Code(p.CoveredPlace.Place().String()), state(o, p),
 			markdown.Escape(who(p)))
 	}
 	if len(o.Places) > folded {
@@ -76,7 +78,7 @@ func Note(o *Outcome, isLimited bool) string {
 }
 
 // state says how a place stands.
-func state(o *Outcome, p *decision.Place) string {
+func state(o *Outcome, p *decision.DecidedPlace) string {
 	switch {
 	case !p.IsAdmitted:
 		return "restricted"
@@ -90,7 +92,7 @@ func state(o *Outcome, p *decision.Place) string {
 	return "open"
 }
 
-func who(p *decision.Place) string {
+func who(p *decision.DecidedPlace) string {
 	all := p.People()
 	if len(all) == 0 {
 		return "nobody whom base names"
@@ -103,7 +105,7 @@ func (o *Outcome) ask() []string {
 	q := people.Question{Needs: map[string][]string{}, AuthorCounts: true}
 	for _, p := range o.open() {
 		if !p.IsApproved {
-			q.Needs[p.File.Path+" "+p.Place.Place().String()+" "+p.Kind.String()] = p.People()
+			q.Needs[p.File.Path+" "+p.CoveredPlace.Place().String()+" "+p.Kind.String()] = p.People()
 		}
 	}
 	var out []string

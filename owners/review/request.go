@@ -14,14 +14,14 @@ type Request struct {
 	Head     string
 	Author   string
 	Labels   []string
-	Comments []Comment // the description among them, as the author's
+	Comments []EditedComment // the description among them, as the author's
 	Versions []approvals.Version
 	Note     string // the own note, "" if there is none
 	Status   Status // of the head
 }
 
-// A Comment is a text with its edits.
-type Comment struct {
+// An EditedComment is a text with its edits.
+type EditedComment struct {
 	By        string
 	Body      string
 	WrittenAt time.Time

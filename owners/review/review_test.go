@@ -121,7 +121,7 @@ func (s *server) push(v values) {
 
 func (s *server) say(by, body string, after time.Duration) {
 	s.now = s.now.Add(after)
-	s.r.Comments = append(s.r.Comments, Comment{By: by, Body: body, WrittenAt: s.now})
+	s.r.Comments = append(s.r.Comments, EditedComment{By: by, Body: body, WrittenAt: s.now})
 }
 
 // run runs once about the head that the server has.
@@ -176,14 +176,14 @@ func (s *server) isApproved() bool {
 }
 
 // inTime returns the comments in the order in which they count, all with the time of an edit.
-func (s *server) inTime() []Comment {
+func (s *server) inTime() []EditedComment {
 	out := slices.Clone(s.r.Comments)
 	for i := range out {
 		if out[i].EditedAt.IsZero() {
 			out[i].EditedAt = out[i].WrittenAt
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Comment) int { return a.EditedAt.Compare(b.EditedAt) })
+	slices.SortStableFunc(out, func(a, b EditedComment) int { return a.EditedAt.Compare(b.EditedAt) })
 	return out
 }
 

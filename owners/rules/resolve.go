@@ -224,7 +224,7 @@ func (s selector) texts(of any) ([]string, error) {
 
 // An Allowed place is one that a selector of a context yields.
 type Allowed struct {
-	Place    jsonpath.Place
+	Place    jsonpath.Location
 	Selector string
 }
 

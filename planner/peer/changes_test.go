@@ -150,7 +150,7 @@ func TestUnknownBackReferences(t *testing.T) {
 	}
 	base := parse(t, written(t, withFollowers("ana")), nil)
 	from, to := serve(t, base, parse(t, written(t, withFollowers("anna")), base))
-	b, err := live.Open(t.Context(), from, to, live.Access{})
+	b, err := live.Open(t.Context(), from, to, live.Connection{})
 	if err != nil {
 		t.Fatal(err)
 	}

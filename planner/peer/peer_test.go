@@ -248,7 +248,7 @@ func (hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 // A server that does not answer is waited for three times on each side, at once.
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		at, err := live.ParseHost("http://s.example", live.Access{Transport: hanging{}})
+		at, err := live.ParseHost("http://s.example", live.Connection{Transport: hanging{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +273,7 @@ func TestInterrupted(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer s.Close()
-	at, err := live.ParseHost(s.URL, live.Access{})
+	at, err := live.ParseHost(s.URL, live.Connection{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestProgress(t *testing.T) {
 	w := newWorld(t)
 	s := httptest.NewServer(http.HandlerFunc(w.hub.ServeHTTP))
 	defer s.Close()
-	at, err := live.ParseHost(s.URL, live.Access{})
+	at, err := live.ParseHost(s.URL, live.Connection{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func same(t *testing.T, base, head *bundle.Bundle, rules *settings.Settings,
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := live.Open(t.Context(), from, to, live.Access{})
+	b, err := live.Open(t.Context(), from, to, live.Connection{})
 	if err != nil {
 		t.Fatal(err)
 	}

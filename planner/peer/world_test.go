@@ -82,7 +82,7 @@ func (w *world) ask(t *testing.T, h http.HandlerFunc) *Answers {
 		h(rw, r)
 	}))
 	t.Cleanup(s.Close)
-	at, err := live.ParseHost(s.URL, live.Access{Authorization: "Bearer hunter2hunter2"})
+	at, err := live.ParseHost(s.URL, live.Connection{Authorization: "Bearer hunter2hunter2"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,5 +135,5 @@ func openLive(ctx context.Context, server string, base, head *bundle.Bundle) (*l
 			return nil, err
 		}
 	}
-	return live.Open(ctx, refs[0], refs[1], live.Access{})
+	return live.Open(ctx, refs[0], refs[1], live.Connection{})
 }

@@ -130,11 +130,11 @@ func ownersOf(ctx context.Context, env cli.Env, f ownersFlags) error {
 	if _, err := io.WriteString(env.Stdout, review.Note(out, false)); err != nil {
 		return fmt.Errorf("writing who must approve: %w", err)
 	}
-	isNobodys := func(p *decision.Place) bool { return !p.IsApproved && len(p.People()) == 0 }
+	isNobodys := func(p *decision.DecidedPlace) bool { return !p.IsApproved && len(p.People()) == 0 }
 	for _, p := range out.Places {
-		if isNobodys(p) && owners.HasSources(p.Place) {
+		if isNobodys(p) && owners.HasSources(p.CoveredPlace) {
 			return fmt.Errorf("%s %s: it could not be found out whether it is approved: only members whom another system "+
-				"knows may approve it", sanitize.Line(p.File.Path), sanitize.Line(p.Place.Place().String()))
+				"knows may approve it", sanitize.Line(p.File.Path), sanitize.Line(p.CoveredPlace.Place().String()))
 		}
 	}
 	if !out.IsAdmitted || f.require && slices.ContainsFunc(out.Places, isNobodys) {

@@ -36,11 +36,11 @@ func (s Step) String() string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s.Name) + "'"
 }
 
-// A Place is where a value stands in a document; the empty place is the document.
-type Place []Step
+// A Location is where a value stands in a document; the empty place is the document.
+type Location []Step
 
 // String returns the place as a path, such as a.[0].'b c', or $ for the document.
-func (p Place) String() string {
+func (p Location) String() string {
 	if len(p) == 0 {
 		return "$"
 	}
@@ -52,15 +52,15 @@ func (p Place) String() string {
 }
 
 // IsWithin reports whether a place is another one, or stands below it.
-func (p Place) IsWithin(other Place) bool {
+func (p Location) IsWithin(other Location) bool {
 	return len(p) >= len(other) && slices.Equal(p[:len(other)], other)
 }
 
 // Below returns the place one step below; it shares nothing with the place above.
-func (p Place) Below(s Step) Place { return append(slices.Clip(p), s) }
+func (p Location) Below(s Step) Location { return append(slices.Clip(p), s) }
 
 // At returns the value at a place, and whether the document has the place.
-func (p Place) At(document any) (any, bool) {
+func (p Location) At(document any) (any, bool) {
 	for _, s := range p {
 		switch v := document.(type) {
 		case map[string]any:
@@ -84,7 +84,7 @@ func (p Place) At(document any) (any, bool) {
 // A Match is a value that a path chooses, with its place.
 type Match struct {
 	Value any
-	Place Place
+	Place Location
 	// Sign stands in the place of a place for what the document does not have, such as a size, and for what is chosen
 	// without a name, such as `this`.
 	Sign string

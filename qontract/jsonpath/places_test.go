@@ -132,16 +132,16 @@ func holdPlaces(t *testing.T, path string, document any, matches []Match) {
 
 func TestPlaceText(t *testing.T) {
 	for _, c := range []struct {
-		place Place
+		place Location
 		want  string
 	}{
 		{nil, "$"},
-		{Place{Member("a"), Item(0), Member("b")}, "a.[0].b"},
-		{Place{Member("$ref")}, "'$ref'"},
-		{Place{Member("it's")}, `"it's"`},
-		{Place{Member(`it's "so"`)}, `'it\'s "so"'`},
-		{Place{Member("")}, "''"},
-		{Place{Member("__X")}, "__X"},
+		{Location{Member("a"), Item(0), Member("b")}, "a.[0].b"},
+		{Location{Member("$ref")}, "'$ref'"},
+		{Location{Member("it's")}, `"it's"`},
+		{Location{Member(`it's "so"`)}, `'it\'s "so"'`},
+		{Location{Member("")}, "''"},
+		{Location{Member("__X")}, "__X"},
 	} {
 		if got := c.place.String(); got != c.want {
 			t.Errorf("%v is written %s, want %s", c.place, got, c.want)
@@ -150,9 +150,9 @@ func TestPlaceText(t *testing.T) {
 }
 
 func TestPlaceWithin(t *testing.T) {
-	a := Place{Member("a")}
+	a := Location{Member("a")}
 	if !a.Below(Item(1)).IsWithin(a) || !a.IsWithin(a) || a.IsWithin(a.Below(Item(1))) ||
-		(Place{Member("ab")}).IsWithin(a) {
+		(Location{Member("ab")}).IsWithin(a) {
 		t.Error("a place is within its prefixes by steps, and not by text")
 	}
 }

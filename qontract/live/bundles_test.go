@@ -33,18 +33,19 @@ func TestUnknownBundle(t *testing.T) {
 	base := world(t)
 	from, to := serve(t, base, base)
 	to.SHA256 = strings.Repeat("f", 64)
-	_, err := live.Open(t.Context(), from, to, live.Access{})
+	_, err := live.Open(t.Context(), from, to, live.Connection{})
 	var unknown *live.UnknownBundleError
 	if !errors.As(err, &unknown) || unknown.SHA256 != to.SHA256 ||
 		!slices.Equal(unknown.Known, []string{strings.Repeat("0", 64)}) {
 		t.Errorf("got %v", err)
 	}
-	if side := live.NewSide(to, live.Access{}); side.Answer(t.Context(), gqlRequest("{ users { name } }")).Status != 502 ||
+	if side := live.NewSide(to,
+		live.Connection{}); side.Answer(t.Context(), gqlRequest("{ users { name } }")).Status != 502 ||
 		!errors.As(side.Err(), &unknown) {
 		t.Errorf("got %v", side.Err())
 	}
 	to.Server = "http://elsewhere.example"
-	if _, err := live.Open(t.Context(), from, to, live.Access{}); err == nil ||
+	if _, err := live.Open(t.Context(), from, to, live.Connection{}); err == nil ||
 		!strings.Contains(err.Error(), "one server must have both bundles") {
 		t.Errorf("got %v", err)
 	}
@@ -55,7 +56,7 @@ func TestUnknownBundle(t *testing.T) {
 func TestBundles(t *testing.T) {
 	base := world(t)
 	from, to := serve(t, base, base)
-	b, err := live.Open(t.Context(), from, to, live.Access{})
+	b, err := live.Open(t.Context(), from, to, live.Connection{})
 	if err != nil {
 		t.Fatal(err)
 	}

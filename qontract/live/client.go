@@ -29,8 +29,8 @@ const (
 	maxRedirects    = 5
 )
 
-// Access say how to reach a server. The zero value works.
-type Access struct {
+// A Connection says how to reach a server. The zero value works.
+type Connection struct {
 	// Authorization is the value of the Authorization header. "" sends no such
 	// header. The value appears in no error.
 	Authorization string
@@ -48,7 +48,7 @@ type Client struct {
 }
 
 // NewClient returns a client of a server, which is given by its address.
-func NewClient(server string, opts Access) *Client {
+func NewClient(server string, opts Connection) *Client {
 	transport := opts.Transport
 	if transport == nil {
 		transport = &http.Transport{

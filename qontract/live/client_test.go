@@ -106,7 +106,7 @@ func TestRetries(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &script{steps: c.steps}
 				start := time.Now()
-				client := NewClient("http://s.example", Access{Transport: s, Authorization: "Bearer secret-word"})
+				client := NewClient("http://s.example", Connection{Transport: s, Authorization: "Bearer secret-word"})
 				_, body, err := client.do(t.Context(), call{method: http.MethodGet, path: "/a", limit: 100})
 				took := time.Since(start)
 				want := c.err
@@ -131,7 +131,7 @@ func TestCanceled(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
 		for _, now := range []step{hangs, says(503, "", "Retry-After", "20")} {
-			side := NewSide(Ref{"http://s.example", strings.Repeat("0", 64)}, Access{Transport: &script{steps: []step{now}}})
+			side := NewSide(Ref{"http://s.example", strings.Repeat("0", 64)}, Connection{Transport: &script{steps: []step{now}}})
 			side.Answer(ctx, gql.Request{Query: "{ a }"})
 			if err := side.Err(); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("got %v", err)
@@ -144,7 +144,7 @@ func TestCanceled(t *testing.T) {
 func TestAuthorization(t *testing.T) {
 	for _, status := range []int{200, 403} {
 		echo := says(status, `{"errors":[{"message":"AUTH and secret-word"}],"data":null}`)
-		side := NewSide(Ref{"http://s.example", strings.Repeat("0", 64)}, Access{
+		side := NewSide(Ref{"http://s.example", strings.Repeat("0", 64)}, Connection{
 			Transport: &script{steps: []step{echo}}, Authorization: "Bearer secret-word"})
 		res := side.Answer(t.Context(), gql.Request{Query: "{ a }"})
 		if msg := res.Errors[0].Message; !strings.Contains(msg, "*** and ***") || strings.Contains(msg, "secret-word") {
@@ -175,7 +175,7 @@ func TestAnswers(t *testing.T) {
 			"the answer is not one of GraphQL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			side := NewSide(Ref{"http://s.example", strings.Repeat("0", 64)}, Access{Transport: &script{
+			side := NewSide(Ref{"http://s.example", strings.Repeat("0", 64)}, Connection{Transport: &script{
 				steps: []step{says(c.status, c.body)}}})
 			side.Answer(t.Context(), gql.Request{Query: "{ a }"})
 			switch err := side.Err(); {

@@ -65,7 +65,7 @@ func TestHostile(t *testing.T) {
 		{"resources", "{r:resources", `{"data":{"r":[{"path":"/x"},{}]}}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, err := live.Open(t.Context(), from, to, live.Access{Transport: liar{c.path, c.body, http.StatusOK}})
+			b, err := live.Open(t.Context(), from, to, live.Connection{Transport: liar{c.path, c.body, http.StatusOK}})
 			switch {
 			case c.want == "" && (err != nil || b == nil):
 				t.Errorf("got %v", err)

@@ -14,7 +14,7 @@ type Server struct{ client *Client }
 
 // ParseServer parses http(s)://SERVER/graphql, the address at which a server answers over its
 // newest bundle. Its errors contain no part of the address that may be secret.
-func ParseServer(address string, opts Access) (*Server, error) {
+func ParseServer(address string, opts Connection) (*Server, error) {
 	u, err := parseAddress(address, "http://SERVER/graphql")
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func ParseServer(address string, opts Access) (*Server, error) {
 // ParseHost parses http(s)://SERVER, the address of a server that is asked for bundles by their
 // sha256. It may end with /graphql. Its errors contain no part of the address that may be
 // secret.
-func ParseHost(address string, opts Access) (*Server, error) {
+func ParseHost(address string, opts Connection) (*Server, error) {
 	u, err := parseAddress(address, "http://SERVER")
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ type commitInfo struct {
 
 // Open reads both bundles of a change from their server. The error is an
 // [UnknownBundleError] if the server does not have one of them.
-func Open(ctx context.Context, from, to Ref, opts Access) (*Bundles, error) {
+func Open(ctx context.Context, from, to Ref, opts Connection) (*Bundles, error) {
 	if from.Server != to.Server {
 		return nil, fmt.Errorf("base is on %s and head on %s: one server must have both bundles, since changes come from "+
 			"its /diff; load both there", from.Server, to.Server)

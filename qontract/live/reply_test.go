@@ -69,7 +69,7 @@ func TestAsk(t *testing.T) {
 		{"a secret", says(403, "no AUTH"), 0,
 			`status 403: "no ***"; put what it wants as Authorization into PRCHECK_AUTHORIZATION`},
 	} {
-		host, err := ParseHost("http://s.example", Access{Transport: &script{steps: []step{c.step}},
+		host, err := ParseHost("http://s.example", Connection{Transport: &script{steps: []step{c.step}},
 			Authorization: "Bearer hunter2hunter2"})
 		if err != nil {
 			t.Fatal(err)
@@ -84,7 +84,7 @@ func TestAsk(t *testing.T) {
 		}
 	}
 	host, _ := ParseHost("http://s.example",
-		Access{Transport: &script{steps: []step{says(404, "<pre>Cannot POST /graphqlsha/"+sha+"</pre>")}}})
+		Connection{Transport: &script{steps: []step{says(404, "<pre>Cannot POST /graphqlsha/"+sha+"</pre>")}}})
 	var unknown *UnknownBundleError
 	if _, err := host.Bundle(sha).Ask(t.Context(), gql.Request{}, 100); !errors.As(err, &unknown) ||
 		unknown.SHA256 != sha {
@@ -96,7 +96,7 @@ func TestAsk(t *testing.T) {
 func TestAskElsewhere(t *testing.T) {
 	away := says(http.StatusTemporaryRedirect, "", "Location", "http://elsewhere.example/graphqlsha/"+sha)
 	s := &script{steps: []step{away, says(200, `{"data":{"a":1}}`)}}
-	host, err := ParseHost("http://s.example", Access{Transport: s, Authorization: "Bearer hunter2hunter2"})
+	host, err := ParseHost("http://s.example", Connection{Transport: s, Authorization: "Bearer hunter2hunter2"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestParseHost(t *testing.T) {
 		{"s.example:4000", "", "not an address; write http://SERVER"},
 		{"file:///etc/hunter2", "", "not an address"},
 	} {
-		got, err := ParseHost(c.address, Access{})
+		got, err := ParseHost(c.address, Connection{})
 		switch {
 		case c.err == "" && (err != nil || got.String() != c.server):
 			t.Errorf("%s: got %v, %v", c.address, got, err)

@@ -20,7 +20,7 @@ type BundleClient struct {
 }
 
 // NewSide returns the Side of a bundle.
-func NewSide(ref Ref, opts Access) *BundleClient {
+func NewSide(ref Ref, opts Connection) *BundleClient {
 	return &BundleClient{client: NewClient(ref.Server, opts), sha: ref.SHA256}
 }
 

@@ -77,8 +77,8 @@ type Store struct{ in state.Store }
 func NewStore(in state.Store) Store { return Store{in} }
 
 // Add adds an audit, and returns what is remembered with it.
-func (s Store) Add(ctx context.Context, a *plan.Audit, now time.Time) (Snapshot, error) {
-	var out Snapshot
+func (s Store) Add(ctx context.Context, a *plan.Audit, now time.Time) (AuditSnapshot, error) {
+	var out AuditSnapshot
 	warning, err := kind.Update(ctx, s.in, key, func(d *document) {
 		d.Version = Version
 		if d.Days == nil {
@@ -93,7 +93,7 @@ func (s Store) Add(ctx context.Context, a *plan.Audit, now time.Time) (Snapshot,
 				d.add(u, now.UTC().Truncate(time.Second))
 			}
 		}
-		out = Snapshot{*d}
+		out = AuditSnapshot{*d}
 	})
 	if err = errors.Join(warning, err); err != nil {
 		return out, fmt.Errorf("remembering an audit: %w", err)
@@ -152,23 +152,23 @@ func (s Store) Confirm(ctx context.Context, integration string, now time.Time) (
 	return found, nil
 }
 
-// A Snapshot is all that was remembered at one time. The zero value knows nothing.
-type Snapshot struct{ d document }
+// An AuditSnapshot is all that was remembered at one time. The zero value knows nothing.
+type AuditSnapshot struct{ d document }
 
 // Snapshot reads all that is remembered.
-func (s Store) Snapshot(ctx context.Context) (Snapshot, error) {
+func (s Store) Snapshot(ctx context.Context) (AuditSnapshot, error) {
 	d, err := kind.Read(ctx, s.in, key)
 	switch {
 	case errors.Is(err, state.ErrNotFound):
-		return Snapshot{}, nil
+		return AuditSnapshot{}, nil
 	case err != nil:
-		return Snapshot{}, fmt.Errorf("how audits ended is not known: %w", err)
+		return AuditSnapshot{}, fmt.Errorf("how audits ended is not known: %w", err)
 	}
-	return Snapshot{*d}, nil
+	return AuditSnapshot{*d}, nil
 }
 
 // Total returns the counts of the days from since until now, by rung.
-func (s Snapshot) Total(since time.Time) map[plan.Rung]plan.AuditCount {
+func (s AuditSnapshot) Total(since time.Time) map[plan.Rung]plan.AuditCount {
 	out := map[plan.Rung]plan.AuditCount{}
 	for day, counts := range s.d.Days {
 		if day >= since.UTC().Format(time.DateOnly) {
@@ -179,7 +179,7 @@ func (s Snapshot) Total(since time.Time) map[plan.Rung]plan.AuditCount {
 }
 
 // Misses returns the misses, the latest first.
-func (s Snapshot) Misses() []Miss {
+func (s AuditSnapshot) Misses() []Miss {
 	return slices.SortedStableFunc(slices.Values(s.d.Misses), func(a, b Miss) int {
 		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Integration, b.Integration), cmp.Compare(a.Rung, b.Rung))
 	})
@@ -187,7 +187,7 @@ func (s Snapshot) Misses() []Miss {
 
 // Distrusted returns the rungs with an open miss of an integration, and when it was found. If
 // there were too many misses to remember, no rung is believed about any integration.
-func (s Snapshot) Distrusted(integration string) map[plan.Rung]string {
+func (s AuditSnapshot) Distrusted(integration string) map[plan.Rung]string {
 	out := map[plan.Rung]string{}
 	for _, rung := range plan.Rungs() {
 		if s.d.Full {
@@ -204,4 +204,4 @@ func (s Snapshot) Distrusted(integration string) map[plan.Rung]string {
 
 // Unknown returns the snapshot for when the document cannot be read: no rung is believed about
 // any integration.
-func Unknown() Snapshot { return Snapshot{document{Full: true}} }
+func Unknown() AuditSnapshot { return AuditSnapshot{document{Full: true}} }

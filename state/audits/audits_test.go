@@ -33,7 +33,7 @@ func unit(name string, rung plan.Rung, o plan.AuditOutcome) plan.Audited {
 	return plan.Audited{Integration: name, Rung: rung, Outcome: o, Finding: "x", Remedy: "y"}
 }
 
-func add(t *testing.T, s audits.Store, a *plan.Audit, at time.Time) audits.Snapshot {
+func add(t *testing.T, s audits.Store, a *plan.Audit, at time.Time) audits.AuditSnapshot {
 	t.Helper()
 	out, err := s.Add(t.Context(), a, at)
 	if err != nil {
