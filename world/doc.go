@@ -30,10 +30,7 @@
 //   - A file of a working tree that another filter than Git LFS converts counts as edited as soon as git could not say
 //     by its times that nobody touched it.
 //   - A file of a working tree that git converted by attributes or settings that are gone since, and that nobody
-//
-// touched,
-//
-//	  counts as committed, as git itself takes it.
-//	- An extra, such as a virtual environment, is shared with the checkout and can be written by tasks.
-//	- Where files have no locks, each process keeps its own trees, and removes them when it closes them.
+//     touched, counts as committed, as git itself takes it.
+//   - An extra, such as a virtual environment, is shared with the checkout and can be written by tasks.
+//   - Where files have no locks, each process keeps its own trees, and removes them when it closes them.
 package world

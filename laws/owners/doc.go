@@ -5,9 +5,8 @@
 //
 // A world is a file in base and in head, change types and roles that allow places in it, and words. The laws:
 //
-//   - complete: the leaves that differ are exactly the leaves of the places about which somebody must decide, none
-//
-// twice
+//   - complete: the leaves that differ are exactly the leaves of the places about which somebody must decide,
+//     none twice
 //   - order: a list is reordered exactly if what both sides have stands in another order
 //   - covered: a place is covered exactly if selectors allow it on each side that has it, or all leaves of it
 //   - permuted: another order of items with identity changes nothing but what is reordered
