@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/owners"
-	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -42,10 +41,7 @@ out who may approve a place.`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
-			if in.Base, in.Head, err = source.In(env).Pair(cmd.Context(), base, head); err != nil {
-				return err
-			}
-			if in.Outside, in.ReadBase, err = outsideFiles(cmd.Context(), base, head, in.Base, in.Head); err != nil {
+			if in, err = openSides(cmd.Context(), env, in, base, head); err != nil {
 				return err
 			}
 			in.Today = time.Now().UTC().Format(time.DateOnly)
@@ -76,41 +72,19 @@ out who may approve a place.`,
 	return cmd
 }
 
-// outsideFiles returns the changed files that are in neither bundle, if both sides are revisions of one repository, and
-// what reads files of base.
-func outsideFiles(ctx context.Context, base, head string,
-	b, h *bundle.Bundle) ([]owners.Outside, func(string) ([]byte, error), error) {
-	c, err := source.Compare(ctx, base, head, "")
-	if c == nil || err != nil {
-		return nil, nil, err
+// openSides opens both sides of a change, and finds its files that are in no bundle.
+func openSides(ctx context.Context, env cli.Env, in owners.Input, base, head string) (owners.Input, error) {
+	open := source.In(env)
+	var err error
+	if open.Settings, err = source.ReadSettings(""); err != nil {
+		return in, err
 	}
-	var out []owners.Outside
-	for _, path := range c.Changed {
-		if isBundled(b, path) || isBundled(h, path) {
-			continue
-		}
-		o := owners.Outside{Path: path, Old: []byte{}, New: []byte{}} // who may approve does not depend on the texts
-		if c.New[path] {
-			o.Old = nil
-		}
-		if c.Gone[path] {
-			o.New = nil
-		}
-		out = append(out, o)
+	if in.Base, in.Head, err = open.Pair(ctx, base, head); err != nil {
+		return in, err
 	}
-	return out, c.ReadBase, nil
-}
-
-// isBundled reports whether a file of the repository is in a bundle, from a folder with the usual name. A file from
-// another folder counts as outside, and is asked about twice.
-func isBundled(b *bundle.Bundle, path string) bool {
-	if name, is := strings.CutPrefix(path, "data/"); is {
-		_, isThere := b.Datafile(bundle.Path("/" + name))
-		return isThere
-	}
-	name, is := strings.CutPrefix(path, "resources/")
-	_, isThere := b.Resource(bundle.Path("/" + name))
-	return is && isThere
+	two := change.Two{Base: base, Head: head, InBase: in.Base, InHead: in.Head, Checkout: open.Settings.Checkout()}
+	in.Outside, in.ReadBase, err = two.Outside(ctx)
+	return in, err
 }
 
 func writeOwners(w io.Writer, form string, r *owners.Report) error {

@@ -41,6 +41,7 @@ func (f ciFiles) needPlaces() bool { return f.junit+f.codequality != "" }
 // fileInputs are what the files for GitLab are made from.
 type fileInputs struct {
 	open       source.Opener
+	baseRef    string         // reference of base, if it is known
 	headRef    string         // reference of head, if it is known
 	repo       string         // folder that --repo names, "" without it
 	base, head *bundle.Bundle // nil if they cannot be opened

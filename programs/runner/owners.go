@@ -1,34 +1,46 @@
 package runner
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/owners"
 	"github.com/app-sre/prcheck/report"
 )
 
-// whoMustApprove says who must approve a change. It is not ok if base has no change types, or the bundles are not at
-// hand.
-func whoMustApprove(at fileInputs) (r *owners.Report, ok bool, err error) {
-	if at.base == nil || at.head == nil || !owners.HasRules(at.base) {
-		return nil, false, nil
-	}
-	r, err = owners.Check(owners.Input{Base: at.base, Head: at.head, Today: time.Now().UTC().Format(time.DateOnly)})
-	return r, true, err
+// An approvers says who must approve a change. The zero value says nothing: base has no change types, or the bundles
+// are not at hand.
+type approvers struct {
+	report *owners.Report
+	err    error
 }
 
-// approvals returns who must approve a change for the page; nil if base has no change types.
-func approvals(at fileInputs) *report.Approvals {
-	r, ok, err := whoMustApprove(at)
-	if !ok {
-		return nil
+// whoMustApprove says who must approve a change, also of files that are in no bundle.
+func whoMustApprove(ctx context.Context, at fileInputs) (who approvers) {
+	if at.base == nil || at.head == nil || !owners.HasRules(at.base) {
+		return who
 	}
-	if err != nil {
-		return &report.Approvals{Summary: err.Error() + "."}
+	in := owners.Input{Base: at.base, Head: at.head, Today: time.Now().UTC().Format(time.DateOnly)}
+	two := change.Two{Base: at.baseRef, Head: at.headRef, InBase: at.base, InHead: at.head,
+		Checkout: at.open.Settings.Checkout()}
+	if in.Outside, in.ReadBase, who.err = two.Outside(ctx); who.err == nil {
+		who.report, who.err = owners.Check(in)
+	}
+	return who
+}
+
+// page returns who must approve a change for the page; nil if nothing is known of it.
+func (who approvers) page() *report.Approvals {
+	r := who.report
+	if who.err != nil {
+		return &report.Approvals{Summary: sanitize.Line(who.err.Error()) + "."}
+	}
+	if r == nil {
+		return nil
 	}
 	out := &report.Approvals{Summary: owners.Summary(r), Advice: owners.Advice(r)}
 	for _, row := range owners.Rows(r) {
@@ -37,27 +49,23 @@ func approvals(at fileInputs) *report.Approvals {
 	return out
 }
 
-// writeOwners writes who must approve a change below its report, for people, if base has change types. It decides
-// nothing: rules of base that cannot be used are told, and planner owners fails on them.
-func writeOwners(w io.Writer, form string, at fileInputs) error {
-	if form == "json" {
-		return nil
-	}
-	r, ok, err := whoMustApprove(at)
-	if !ok {
+// write writes who must approve a change below its report, for people. It decides nothing: what could not be found out
+// is told, and planner owners fails on it.
+func (who approvers) write(w io.Writer, form string) error {
+	if form == "json" || who == (approvers{}) {
 		return nil
 	}
 	heading, write := "\nWho must approve: ", owners.WriteText
 	if form == "markdown" {
 		heading, write = "\n### Who must approve\n\n", owners.WriteMarkdown
 	}
-	if _, err := io.WriteString(w, heading); err != nil {
-		return fmt.Errorf("writing who must approve: %w", err)
-	}
-	if wrong := (*owners.RulesError)(nil); errors.As(err, &wrong) {
-		_, err = fmt.Fprintln(w, sanitize.Line(err.Error())+".")
-	} else if err == nil {
-		err = write(w, r)
+	_, err := io.WriteString(w, heading)
+	switch {
+	case err != nil:
+	case who.err != nil:
+		_, err = fmt.Fprintln(w, sanitize.Line(who.err.Error())+".")
+	default:
+		err = write(w, who.report)
 	}
 	if err != nil {
 		return fmt.Errorf("writing who must approve: %w", err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/change"
@@ -15,8 +14,6 @@ import (
 	"github.com/app-sre/prcheck/owners"
 	"github.com/app-sre/prcheck/owners/coverage"
 	"github.com/app-sre/prcheck/owners/forge"
-	"github.com/app-sre/prcheck/qontract/bundle"
-	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -80,58 +77,13 @@ func (j *ownersJob) cover(ctx context.Context, base, head string) ([]*coverage.F
 	if in.Base, in.Head, err = j.open.Pair(ctx, base, head); err != nil {
 		return nil, nil, err
 	}
-	if in.Outside, in.ReadBase, err = outsideFiles(ctx, base, head, in.Base, in.Head); err != nil {
+	two := change.Two{Base: base, Head: head, InBase: in.Base, InHead: in.Head, Checkout: j.open.Settings.Checkout()}
+	if in.Outside, in.ReadBase, err = two.Outside(ctx); err != nil {
 		return nil, nil, err
+	}
+	if in.ReadBase == nil {
+		return nil, nil, cli.Usage(errors.New("--base and --head are not of one repository"))
 	}
 	files, inHead, err := owners.Cover(in)
 	return files, inHead, cli.Invalid(err)
-}
-
-// outsideFiles returns the changed files that are in neither bundle, with their texts, and what reads files of base.
-func outsideFiles(ctx context.Context, base, head string,
-	b, h *bundle.Bundle) ([]owners.Outside, func(string) ([]byte, error), error) {
-	c, err := source.Compare(ctx, base, head, "")
-	if err != nil {
-		return nil, nil, err
-	}
-	if c == nil {
-		return nil, nil, cli.Usage(errors.New("--base and --head are not of one repository"))
-	}
-	var out []owners.Outside
-	for _, path := range c.Changed {
-		if isBundled(b, path) || isBundled(h, path) {
-			continue
-		}
-		o := owners.Outside{Path: path}
-		if !c.New[path] {
-			o.Old = textOf(c.ReadBase, path, base)
-		}
-		if !c.Gone[path] {
-			o.New = textOf(c.ReadHead, path, head)
-		}
-		out = append(out, o)
-	}
-	return out, c.ReadBase, nil
-}
-
-// textOf returns the text of a file. One that cannot be read, or is too large, has another text in each revision, so
-// that every push loses its approval.
-func textOf(read func(string) ([]byte, error), path, revision string) []byte {
-	text, err := read(path)
-	if err != nil || len(text) > settings.MaxBytes {
-		return []byte("the file of " + revision)
-	}
-	return append([]byte{}, text...)
-}
-
-// isBundled reports whether a file of the repository is in a bundle, from a folder with the usual name. A file from
-// another folder counts as outside, and is asked about twice.
-func isBundled(b *bundle.Bundle, path string) bool {
-	if name, is := strings.CutPrefix(path, "data/"); is {
-		_, isThere := b.Datafile(bundle.Path("/" + name))
-		return isThere
-	}
-	name, is := strings.CutPrefix(path, "resources/")
-	_, isThere := b.Resource(bundle.Path("/" + name))
-	return is && isThere
 }

@@ -144,7 +144,8 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 		trouble = errors.Join(trouble, writeResults(env.Stdout, f.out, results))
 	}
 	open.Settings = opened.Settings
-	at := fileInputs{natives: f.in.Natives, open: open, headRef: f.in.Head, base: opened.Base, head: opened.Head, plan: p,
+	at := fileInputs{natives: f.in.Natives, open: open, baseRef: f.in.Base, headRef: f.in.Head, base: opened.Base,
+		head: opened.Head, plan: p,
 		results: results, report: report.New(p, results)}
 	return errors.Join(trouble, f.write(ctx, env, first, at))
 }
@@ -156,16 +157,17 @@ func (f precheckFlags) write(ctx context.Context, env cli.Env, first string, at 
 	}
 	done := context.WithoutCancel(ctx) // also after ctrl-C
 	at.locateFindings(done)
+	who := whoMustApprove(done, at)
 	if f.html != "" {
 		trouble = at.writeHTML(done, env, f.html, report.Page{Plan: at.plan, Report: at.report,
-			Log: logLinks(env, f.html, nil, at.results), Approvals: approvals(at)})
+			Log: logLinks(env, f.html, nil, at.results), Approvals: who.page()})
 	}
 	trouble = errors.Join(trouble, f.ci.write(done, env, at))
 	if _, err := io.WriteString(env.Stdout, first); err != nil {
 		return errors.Join(trouble, err)
 	}
 	verdict := writeReport(ctx, env, f.form.String(), f.look, at.report, at.results)
-	return errors.Join(trouble, verdict, writeOwners(env.Stdout, f.form.String(), at))
+	return errors.Join(trouble, verdict, who.write(env.Stdout, f.form.String()))
 }
 
 // runAndAudit runs a plan, and audits what it leaves out if the user asked for it. The results
