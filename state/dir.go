@@ -72,7 +72,7 @@ func (d *Dir) Read(ctx context.Context, key string) (raw []byte, err error) {
 // Write implements [Store].
 func (d *Dir) Write(ctx context.Context, key string, raw []byte) error {
 	return d.withCreatedRoot(ctx, "writing", key, func(root *os.Root) error {
-		if err := checkSize(raw); err != nil {
+		if err := CheckSize(raw); err != nil {
 			return err
 		}
 		return d.replaceFile(root, key, raw, func(move func() error) error {
@@ -97,7 +97,7 @@ func (d *Dir) Update(ctx context.Context, key string, change func(old []byte) ([
 			if err != nil || raw == nil {
 				return err
 			}
-			if err := checkSize(raw); err != nil {
+			if err := CheckSize(raw); err != nil {
 				return err
 			}
 			return d.replaceFile(root, key, raw, func(move func() error) error { return move() })
@@ -148,7 +148,7 @@ func (d *Dir) remove(ctx context.Context, key string, check func(*os.Root) error
 
 // List implements [Store].
 func (d *Dir) List(ctx context.Context, folder string) ([]Entry, error) {
-	if err := checkFolder(folder); err != nil {
+	if err := CheckFolder(folder); err != nil {
 		return nil, err
 	}
 	var out []Entry
@@ -216,7 +216,7 @@ func (d *Dir) tidy(ctx context.Context, before time.Time) error {
 
 // withCreatedRoot creates the folder and calls withRoot.
 func (d *Dir) withCreatedRoot(ctx context.Context, doing, key string, do func(*os.Root) error) error {
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return err
 	}
 	root, err := safepath.MakeFolder(d.path)
@@ -230,7 +230,7 @@ func (d *Dir) withCreatedRoot(ctx context.Context, doing, key string, do func(*o
 // withRoot calls do with the open folder, unless ctx has ended. Its errors say what was being
 // done with which key.
 func (d *Dir) withRoot(ctx context.Context, doing, key string, do func(*os.Root) error) error {
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return err
 	}
 	err := ended(ctx)

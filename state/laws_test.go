@@ -14,6 +14,7 @@ import (
 
 	"github.com/app-sre/prcheck/doubles/fakes3"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/statetest"
 )
 
 // everywhere runs a test over each kind of store: a folder, one that is
@@ -39,6 +40,10 @@ func everywhere(t *testing.T, test func(t *testing.T, open func() state.Store)) 
 			}
 			return s
 		})
+	})
+	t.Run("memory", func(t *testing.T) {
+		s := statetest.NewMemory()
+		test(t, func() state.Store { return s })
 	})
 	t.Run("bucket", func(t *testing.T) {
 		fakes3.Start(t).Page(3)

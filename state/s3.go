@@ -88,7 +88,7 @@ func (s *S3) Read(ctx context.Context, key string) (raw []byte, err error) {
 // Write implements [Store].
 func (s *S3) Write(ctx context.Context, key string, raw []byte) error {
 	return s.call(ctx, "writing", key, func(ctx context.Context) error {
-		if err := checkSize(raw); err != nil {
+		if err := CheckSize(raw); err != nil {
 			return err
 		}
 		_, err := s.bucket.Put(ctx, s.prefix+key, raw, objects.Any)
@@ -132,7 +132,7 @@ func (s *S3) tryUpdate(ctx context.Context, key string, change func(old []byte) 
 	if err != nil || raw == nil {
 		return err
 	}
-	if err := checkSize(raw); err != nil {
+	if err := CheckSize(raw); err != nil {
 		return err
 	}
 	_, err = s.bucket.Put(ctx, s.prefix+key, raw, version)
@@ -168,7 +168,7 @@ func (s *S3) remove(ctx context.Context, key string, version objects.Version) er
 
 // List implements [Store].
 func (s *S3) List(ctx context.Context, folder string) ([]Entry, error) {
-	if err := checkFolder(folder); err != nil {
+	if err := CheckFolder(folder); err != nil {
 		return nil, err
 	}
 	if folder != "" {
@@ -211,7 +211,7 @@ func (s *S3) tidy(ctx context.Context, before time.Time) error {
 // answered, the calls of the next seconds fail at once and do not wait, too. A call
 // whose context ended says nothing about the bucket.
 func (s *S3) call(ctx context.Context, doing, key string, do func(context.Context) error) error {
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return err
 	}
 	err := ended(ctx)

@@ -81,22 +81,24 @@ func sortNewestFirst(list []Entry) {
 // keyPattern matches valid keys.
 var keyPattern = lazyregexp.New(`^[a-z0-9_-][a-z0-9._-]*(/[a-z0-9_-][a-z0-9._-]*)*$`)
 
-func checkKey(key string) error {
+// CheckKey returns an error for a text that is not a key of a document.
+func CheckKey(key string) error {
 	if !keyPattern.MatchString(key) || len(key) > 200 {
 		return fmt.Errorf("%q is not a key of the state", key)
 	}
 	return nil
 }
 
-// checkFolder checks the folder of a list: a key, or "" for the whole state.
-func checkFolder(folder string) error {
+// CheckFolder returns an error for a text that is not the folder of a list: a key, or "" for the whole state.
+func CheckFolder(folder string) error {
 	if folder == "" {
 		return nil
 	}
-	return checkKey(folder)
+	return CheckKey(folder)
 }
 
-func checkSize(raw []byte) error {
+// CheckSize returns an error for a document that is too large.
+func CheckSize(raw []byte) error {
 	if len(raw) > MaxDocument {
 		return fmt.Errorf("it has more than %d bytes", MaxDocument)
 	}
@@ -187,7 +189,7 @@ type below struct {
 
 // Read implements [Store].
 func (b below) Read(ctx context.Context, key string) ([]byte, error) {
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return nil, err
 	}
 	return b.store.Read(ctx, b.prefix+key)
@@ -195,7 +197,7 @@ func (b below) Read(ctx context.Context, key string) ([]byte, error) {
 
 // Write implements [Store].
 func (b below) Write(ctx context.Context, key string, raw []byte) error {
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return err
 	}
 	return b.store.Write(ctx, b.prefix+key, raw)
@@ -203,7 +205,7 @@ func (b below) Write(ctx context.Context, key string, raw []byte) error {
 
 // Update implements [Store].
 func (b below) Update(ctx context.Context, key string, change func(old []byte) ([]byte, error)) error {
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return err
 	}
 	return b.store.Update(ctx, b.prefix+key, change)
@@ -211,7 +213,7 @@ func (b below) Update(ctx context.Context, key string, change func(old []byte) (
 
 // Remove implements [Store].
 func (b below) Remove(ctx context.Context, key string) error {
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return err
 	}
 	return b.store.Remove(ctx, b.prefix+key)
@@ -219,7 +221,7 @@ func (b below) Remove(ctx context.Context, key string) error {
 
 // List implements [Store].
 func (b below) List(ctx context.Context, folder string) ([]Entry, error) {
-	if err := checkFolder(folder); err != nil {
+	if err := CheckFolder(folder); err != nil {
 		return nil, err
 	}
 	list, err := b.store.List(ctx, strings.TrimSuffix(b.prefix+folder, "/"))
@@ -235,7 +237,7 @@ func (b below) List(ctx context.Context, folder string) ([]Entry, error) {
 
 // Discard implements [Store].
 func (b below) Discard(ctx context.Context, e Entry) error {
-	if err := checkKey(e.Key); err != nil {
+	if err := CheckKey(e.Key); err != nil {
 		return err
 	}
 	e.Key = b.prefix + e.Key

@@ -127,7 +127,8 @@ var shownTo = map[string][]string{
 		"natives/systems/measurements", "natives/systems/registry", "natives/systems/repositories", "state"},
 	// This law runs one native in its own process, with services in memory.
 	"laws/specs": {"integration", "natives/generic", "natives/generic/check", "natives/generic/cloud",
-		"natives/generic/cloudtest", "natives/generic/family", "natives/generic/operation", "plan", "settings", "state"},
+		"natives/generic/cloudtest", "natives/generic/family", "natives/generic/operation", "plan", "settings",
+		"state", "state/statetest"},
 }
 
 // never lists imports that the floors would allow, but that are forbidden because deciding

@@ -21,6 +21,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/statetest"
 )
 
 const host = "arm.example"
@@ -30,7 +31,7 @@ type scene struct {
 	world    *cloudtest.World
 	service  *service
 	native   integration.Native
-	store    *store
+	store    *statetest.Memory
 	secrets  map[string]string
 	canaries []string
 
@@ -44,7 +45,7 @@ type scene struct {
 func newScene(b *book, kinds []*kind, seed uint64) (*scene, error) {
 	s := &scene{world: cloudtest.New("https://" + host), secrets: map[string]string{},
 		now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
-	s.store = newStore()
+	s.store = statetest.NewMemory()
 	s.world.Resources = map[string]string{}
 	used := map[string]bool{}
 	for _, k := range kinds {

@@ -10,7 +10,7 @@ import (
 // search looks for values of secrets in what was said and kept.
 func (l *lab) search() {
 	said := map[string]string{"the log": l.log.String(),
-		"the state": strings.Join(slices.Collect(maps.Values(l.store.documents())), "\n")}
+		"the state": strings.Join(slices.Collect(maps.Values(l.store.Documents())), "\n")}
 	for i := range l.kinds {
 		all := slices.Concat(l.makers[i].canaries, slices.Collect(maps.Values(l.makers[i].secrets)))
 		for _, place := range slices.Sorted(maps.Keys(said)) {

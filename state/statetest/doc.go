@@ -1,2 +1,2 @@
-// Package statetest provides a store for tests: one whose calls do not answer.
+// Package statetest provides stores for tests: one in memory, and one whose calls do not answer.
 package statetest

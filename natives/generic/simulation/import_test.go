@@ -14,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/natives/generic"
 	"github.com/app-sre/prcheck/natives/generic/cloudtest"
+	"github.com/app-sre/prcheck/state/statetest"
 )
 
 // importAs imports a resource with what stands in it into the data.
@@ -42,7 +43,7 @@ func TestImportFromAzure(t *testing.T) {
 		}
 		w.must()
 		maps.DeleteFunc(w.data.Data, func(file string, _ cloudtest.Fields) bool { return azureEntries()[file] != nil })
-		w.state, w.query = newStore(), nil
+		w.state, w.query = statetest.NewMemory(), nil
 		ids := w.IDs()
 		for _, id := range ids {
 			w.Edit(id, func(body map[string]any) {

@@ -43,7 +43,7 @@ func (w *world) checkSecrets(t *testing.T, when string, err error) {
 		}
 		said[name] = string(raw)
 	}
-	for key, text := range w.state.documents() {
+	for key, text := range w.state.Documents() {
 		said["the state "+key] = text
 	}
 	for name, text := range said {

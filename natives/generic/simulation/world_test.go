@@ -21,6 +21,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/cloudtest"
 	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/statetest"
 )
 
 // endpoint is where the data say that the cloud is.
@@ -35,7 +36,7 @@ type world struct {
 	t       testing.TB
 	data    *cloudtest.World
 	query   integration.QueryFunc // over the data; nil if they have changed
-	state   *store
+	state   *statetest.Memory
 	secrets map[string]string
 	config  string // settings
 	workers int
@@ -75,7 +76,7 @@ func newWorld(t testing.TB) *world {
 func worldOf(t testing.TB, s *armtest.Server) *world {
 	t.Helper()
 	w := &world{
-		Server: s, t: t, data: cloudtest.New(endpoint), state: newStore(),
+		Server: s, t: t, data: cloudtest.New(endpoint), state: statetest.NewMemory(),
 		secrets: map[string]string{"cloud/acme token": s.Token}, config: rules, workers: 8,
 	}
 	w.data.Resources = map[string]string{}
