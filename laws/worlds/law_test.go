@@ -4,6 +4,8 @@ package main
 
 import (
 	"flag"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -217,6 +219,20 @@ func TestEntries(t *testing.T) {
 	}
 	if got := all.matching([]string{"a", "b/**"}); !reflect.DeepEqual(got, []string{"a", "b/c", "b/d/e"}) {
 		t.Errorf("got %q", got)
+	}
+}
+
+// Each mutant breaks the product as it is now.
+func TestMutantsFit(t *testing.T) {
+	for _, m := range mutants {
+		raw, err := os.ReadFile(filepath.Join("..", "..", m.file))
+		if err != nil {
+			t.Errorf("%s: %v", m.name, err)
+			continue
+		}
+		if n := strings.Count(string(raw), m.text); n != 1 {
+			t.Errorf("%s: %s has %q %d times, want once", m.name, m.file, m.text, n)
+		}
 	}
 }
 

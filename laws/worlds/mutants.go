@@ -69,8 +69,8 @@ func (r *run) unused(ctx context.Context, t plan.Task) string {`,
 	},
 	{
 		name: "digest of the plan kept", file: "runner/reads.go", upset: true,
-		text:    `madeBy(rec, at.Root)); isOther {`,
-		instead: `madeBy(rec, at.Root)); isOther && r == nil {`,
+		text:    `at.World.ChangedMeanwhile(now.list, run); isOther {`,
+		instead: `at.World.ChangedMeanwhile(now.list, run); isOther && r == nil {`,
 	},
 }
 
