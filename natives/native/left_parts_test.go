@@ -138,7 +138,7 @@ func TestPartsThatLeftInterrupted(t *testing.T) {
 		d.Left = func(native.Part) (native.Part, error) { return native.Part{}, errors.New("the cluster is gone") }
 	}
 	use := func(e *integration.Environment) { e.State = remembered }
-	if _, err := s.runWith(t, `{"north": {"a": "A"}, "south": {"c": "C"}}`, use,
+	if _, err := s.runWith(t, `{"north": {"a": "A"}, "south": {}}`, use,
 		integration.Actors{State: &dying{Store: remembered}}); err == nil {
 		t.Error("the state died, and the run passed")
 	}
