@@ -63,7 +63,8 @@ var houses = []house{
 				"runner/submit/jobs", "owners/coverage"},
 			{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces",
 				"source", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory",
-				"runner/archive", "runner/parts", "runner/progress", "runner/guard", "owners/decision", "owners/folders"},
+				"runner/archive", "runner/parts", "runner/progress", "runner/guard", "owners/decision", "owners/folders",
+				"owners/changelog"},
 			{"planner", "planner/peer", "ci", "source/served", "runner/launch", "runner/recording", "runner/submit",
 				"owners/approvals", "owners"},
 			{"runner", "change", "planner/selftest", "setup", "doctor", "owners/review"},
@@ -99,7 +100,8 @@ var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/c
 	"internal/sanitize", "internal/heap", "internal/hugepages", "internal/jsonpointer", "internal/layers",
 	"internal/lazyregexp",
 	"internal/listing", "internal/mapped", "internal/markdown", "internal/mask", "internal/names", "internal/objects",
-	"internal/origin", "internal/outward", "internal/packed", "internal/phrase", "internal/reads", "internal/refusal",
+	"internal/origin", "internal/outward", "internal/packed", "internal/phrase", "internal/pyjson",
+	"internal/reads", "internal/refusal",
 	"internal/retry",
 	"internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords",
 	"internal/suggest"}
@@ -209,7 +211,8 @@ var owners = map[string][]string{
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.
 var (
-	pure = []string{"owners", "owners/folders", "owners/review", "owners/approvals", "owners/content", "owners/coverage",
+	pure = []string{"owners", "owners/changelog", "owners/folders", "owners/review", "owners/approvals",
+		"owners/content", "owners/coverage",
 		"owners/decision", "owners/difference", "owners/people", "owners/rules", "natives/openapi",
 		"natives/openapi/resources", "natives/openapi/classes", "natives/openapi/catalog", "schemafilter", "affected",
 		"planner", "planner/flip", "planner/peer", "planner/proof", "planner/rules", "planner/selftest", "plan", "report",

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/internal/pyjson"
+
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/natives/saas/saastest"
 	"github.com/app-sre/prcheck/plan"
@@ -22,7 +24,7 @@ type hashCase struct {
 
 func TestConfigHashCases(t *testing.T) {
 	shared.Each(t, "config_hash", func(t *testing.T, c hashCase) {
-		content, err := readJSON(string(c.Input.StateContent))
+		content, err := pyjson.Read(string(c.Input.StateContent))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,10 @@
 package saas
 
 import (
+	"encoding/json"
 	"slices"
+
+	"github.com/app-sre/prcheck/internal/pyjson"
 
 	"github.com/app-sre/prcheck/integration"
 )
@@ -53,13 +56,11 @@ func keysInOrder(text *string) *string {
 	if text == nil {
 		return nil
 	}
-	v, err := readJSON(*text)
+	v, err := pyjson.Read(*text)
 	if err != nil {
 		return text
 	}
-	w := pythonWriter{item: ",", key: ":", sorted: true}
-	w.value(v)
-	out := w.String()
+	out := pyjson.CompactSorted(v)
 	return &out
 }
 
@@ -127,7 +128,7 @@ func secretContent(ref *integration.SecretRef, value, format string) any {
 	}
 	out := map[string]any{"path": ref.Path, "field": ref.Field, format: orNull(value, false), "version": nil}
 	if ref.Version != "" {
-		out["version"] = number(ref.Version)
+		out["version"] = json.Number(ref.Version)
 	}
 	return out
 }

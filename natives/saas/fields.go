@@ -1,5 +1,7 @@
 package saas
 
+import "github.com/app-sre/prcheck/internal/pyjson"
+
 // fieldsOf returns the fields of a namespace that selectors and templated parameters see. Missing
 // ones are nil. They are those that the query of qontract-reconcile asks for.
 func (r *reader) fieldsOf(a namespaceAnswer) map[string]any {
@@ -40,7 +42,7 @@ func jsonOrNil(text *string) any {
 	if text == nil {
 		return nil
 	}
-	v, err := readJSON(*text)
+	v, err := pyjson.Read(*text)
 	if err != nil {
 		return nil
 	}
@@ -69,8 +71,8 @@ func field(v any, name string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		return v[name]
-	case *ordered:
-		return v.values[name]
+	case *pyjson.Object:
+		return v.Values[name]
 	}
 	return nil
 }

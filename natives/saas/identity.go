@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+
+	"github.com/app-sre/prcheck/internal/pyjson"
 )
 
 // Key returns the shard that a cell is: saas/environment.
@@ -109,7 +111,7 @@ const hashLength = 16
 // ConfigHash returns the config hash of a content of a target, see [Target.Content]. Keys count
 // in no order.
 func ConfigHash(content any) string {
-	sum := sha256.Sum256(sortedJSON(content))
+	sum := sha256.Sum256(pyjson.Sorted(content))
 	return hex.EncodeToString(sum[:])[:hashLength]
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/pyjson"
+
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 )
@@ -160,7 +162,7 @@ func changes(old, t *Target) []string {
 		"rt_secretparameters":              "secretParameters of the template"}
 	var out []string
 	for _, key := range sortedKeys(keys) {
-		if string(sortedJSON(before[key])) == string(sortedJSON(after[key])) {
+		if string(pyjson.Sorted(before[key])) == string(pyjson.Sorted(after[key])) {
 			continue
 		}
 		name := cmp.Or(names[key], key)

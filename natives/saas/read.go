@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/pyjson"
+
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/plan"
@@ -162,7 +164,7 @@ func (r *reader) readAnyLabels(path string, text *string) {
 	if text == nil {
 		return
 	}
-	if v, err := readJSON(*text); err == nil {
+	if v, err := pyjson.Read(*text); err == nil {
 		r.labels[path] = v
 	}
 }
@@ -190,19 +192,19 @@ func readLabels(text *string) (map[string]string, error) {
 	if text == nil {
 		return nil, nil
 	}
-	v, err := readJSON(*text)
+	v, err := pyjson.Read(*text)
 	if err != nil {
 		return nil, fmt.Errorf("reading labels: %w", err)
 	}
-	o, ok := v.(*ordered)
+	o, ok := v.(*pyjson.Object)
 	if !ok {
 		return nil, fmt.Errorf("labels must be an object, got %.40q", *text)
 	}
 	out := map[string]string{}
-	for key, v := range o.values {
+	for key, v := range o.Values {
 		label, isText := v.(string)
 		if !isText {
-			label = compactJSON(v)
+			label = pyjson.Compact(v)
 		}
 		out[key] = label
 	}
@@ -210,15 +212,15 @@ func readLabels(text *string) (map[string]string, error) {
 }
 
 // readParameters reads parameters, a JSON object; nil if there are none.
-func readParameters(text *string) (*ordered, error) {
+func readParameters(text *string) (*pyjson.Object, error) {
 	if text == nil {
 		return nil, nil
 	}
-	v, err := readJSON(*text)
+	v, err := pyjson.Read(*text)
 	if err != nil {
 		return nil, fmt.Errorf("reading parameters: %w", err)
 	}
-	out, ok := v.(*ordered)
+	out, ok := v.(*pyjson.Object)
 	if !ok {
 		return nil, fmt.Errorf("parameters must be an object, got %.40q", *text)
 	}
@@ -402,11 +404,11 @@ func plain(v any) any {
 			}
 		}
 		return out
-	case *ordered:
+	case *pyjson.Object:
 		if v == nil {
 			return nil
 		}
-		return plain(v.values)
+		return plain(v.Values)
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {

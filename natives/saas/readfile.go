@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/app-sre/prcheck/internal/pyjson"
+
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/plan"
@@ -96,11 +98,11 @@ func compact(text *string) *string {
 	if text == nil {
 		return nil
 	}
-	v, err := readJSON(*text)
+	v, err := pyjson.Read(*text)
 	if err != nil {
 		return text
 	}
-	out := compactJSON(v)
+	out := pyjson.Compact(v)
 	return &out
 }
 

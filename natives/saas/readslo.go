@@ -3,6 +3,8 @@ package saas
 import (
 	"fmt"
 	"slices"
+
+	"github.com/app-sre/prcheck/internal/pyjson"
 )
 
 // readSLOs reads the SLO documents.
@@ -42,12 +44,12 @@ func sloNamespace(a sloNamespaceAnswer) SLONamespace {
 
 // sloContent returns an SLO document as targets remember it: as it was asked for, without its path.
 func sloContent(raw []byte) any {
-	v, err := readJSON(string(raw))
-	o, ok := v.(*ordered)
+	v, err := pyjson.Read(string(raw))
+	o, ok := v.(*pyjson.Object)
 	if err != nil || !ok {
 		return nil
 	}
-	delete(o.values, "path")
-	o.keys = slices.DeleteFunc(o.keys, func(key string) bool { return key == "path" })
+	delete(o.Values, "path")
+	o.Keys = slices.DeleteFunc(o.Keys, func(key string) bool { return key == "path" })
 	return o
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/pyjson"
+
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 )
 
@@ -34,8 +36,8 @@ func (r *reader) resolve(t *Target, text *string) (string, error) {
 		t.Parameters = text
 		return "/parameters", err
 	}
-	for _, key := range parameters.keys {
-		old, isText := parameters.values[key].(string)
+	for _, key := range parameters.Keys {
+		old, isText := parameters.Values[key].(string)
 		if !isText {
 			continue
 		}
@@ -44,9 +46,9 @@ func (r *reader) resolve(t *Target, text *string) (string, error) {
 			t.Parameters = text
 			return jsonpointer.Append("/parameters", key), err
 		}
-		parameters.set(key, out)
+		parameters.Set(key, out)
 	}
-	out := compactJSON(parameters)
+	out := pyjson.Compact(parameters)
 	t.Parameters = &out
 	return "", nil
 }
@@ -128,7 +130,7 @@ func lookUp(expression string, fields map[string]any) (string, error) {
 	case nil:
 		return "None", nil
 	case fmt.Stringer:
-		return pythonNumber(at.String()), nil
+		return pyjson.Number(at.String()), nil
 	}
 	return "", fmt.Errorf("the template {{{ %.100s }}} is no text", expression)
 }
@@ -139,8 +141,8 @@ func hasField(v any, name string) bool {
 	case map[string]any:
 		_, ok := v[name]
 		return ok
-	case *ordered:
-		_, ok := v.values[name]
+	case *pyjson.Object:
+		_, ok := v.Values[name]
 		return ok
 	}
 	return false

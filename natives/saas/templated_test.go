@@ -3,11 +3,13 @@ package saas
 import (
 	"strings"
 	"testing"
+
+	"github.com/app-sre/prcheck/internal/pyjson"
 )
 
 // Templates are filled in as qontract-reconcile does it.
 func TestExpand(t *testing.T) {
-	labels, err := readJSON(`{"team":"shop","n":1.5}`)
+	labels, err := pyjson.Read(`{"team":"shop","n":1.5}`)
 	if err != nil {
 		t.Fatal(err)
 	}

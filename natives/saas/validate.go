@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/pyjson"
+
 	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/plan"
 )
@@ -255,24 +257,24 @@ func (m *Model) checkPromotion(t *Target) {
 
 // checkParameters checks the parameters of a target.
 func (m *Model) checkParameters(t *Target) {
-	parameters, ok := jsonOrNil(t.Parameters).(*ordered)
+	parameters, ok := jsonOrNil(t.Parameters).(*pyjson.Object)
 	if !ok {
 		return
 	}
-	tag := asText(parameters.values["IMAGE_TAG"])
+	tag := asText(parameters.Values["IMAGE_TAG"])
 	if tag != "" && strings.HasPrefix(t.Ref, tag) {
 		m.tellTarget(t, CodeParameters, plan.SeverityError, "/parameters/IMAGE_TAG",
 			fmt.Sprintf("IMAGE_TAG %.80s is the beginning of the ref; remove it, it is made of the commit", tag))
 	}
-	environment, _ := jsonOrNil(t.Namespace.Environment.Parameters).(*ordered)
-	for _, key := range parameters.keys {
-		text, isText := parameters.values[key].(string)
+	environment, _ := jsonOrNil(t.Namespace.Environment.Parameters).(*pyjson.Object)
+	for _, key := range parameters.Keys {
+		text, isText := parameters.Values[key].(string)
 		if !isText {
 			continue
 		}
 		if strings.Contains(text, "${"+key+"}") {
 			severity := plan.SeverityError
-			if environment == nil || len(environment.keys) == 0 { // then the peer does not look
+			if environment == nil || len(environment.Keys) == 0 { // then the peer does not look
 				severity = plan.SeverityWarning
 			}
 			m.tellTarget(t, CodeParameters, severity, "/parameters",
@@ -298,12 +300,12 @@ func asText(v any) string {
 
 // reused returns the name of the parameter of an environment whose value a text repeats. Values
 // without a dot are too short to tell.
-func reused(text string, environment *ordered) string {
+func reused(text string, environment *pyjson.Object) string {
 	if environment == nil {
 		return ""
 	}
-	for _, key := range environment.keys {
-		value, isText := environment.values[key].(string)
+	for _, key := range environment.Keys {
+		value, isText := environment.Values[key].(string)
 		if isText && strings.Contains(value, ".") && strings.Contains(text, value) {
 			return key
 		}

@@ -1,6 +1,8 @@
 package content
 
 import (
+	"slices"
+
 	"github.com/app-sre/prcheck/owners/difference"
 )
 
@@ -26,10 +28,27 @@ type Change struct {
 	Old, New    any    // the content without what the bundler adds; nil on a side that does not have the file
 	OldSum      string // of the text; "" on a side that does not have the file
 	NewSum      string
-	Referring   []Ref
+	Mentions    []Mention
 	Differences []difference.Difference
 	MovedFrom   string // the path of the file that went away with the same content
 	MovedTo     string
+}
+
+// A Mention is a place of a datafile that names a changed resource.
+type Mention struct {
+	Ref
+	Place string // as the bundler writes it
+}
+
+// Referring returns the datafiles that mention a resource on either side, once each.
+func (c *Change) Referring() []Ref {
+	var out []Ref
+	for _, m := range c.Mentions {
+		if !slices.Contains(out, m.Ref) {
+			out = append(out, m.Ref)
+		}
+	}
+	return out
 }
 
 // A World knows the content of files on both sides.

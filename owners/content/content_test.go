@@ -75,7 +75,7 @@ func TestReferring(t *testing.T) {
 		Head: bundleOf(t, "", resource("2", one+","+two))}
 	want := []content.Ref{{Kind: content.Datafile, Path: "/a", Schema: "/s"},
 		{Kind: content.Datafile, Path: "/b", Schema: "/s"}}
-	if got := b.Changes()[0].Referring; !slices.Equal(got, want) {
+	if got := b.Changes()[0].Referring(); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -132,7 +132,7 @@ func (l *list) add(kind Kind, old, new *bundle.File) {
 	c := &Change{Ref: Ref{kind, string(f.Path), string(schemaOf(old, new))}, Old: ofFile(old, kind),
 		New: ofFile(new, kind)}
 	c.OldSum, c.NewSum = sum(old, kind), sum(new, kind)
-	c.Referring = referring(old, new, kind)
+	c.Mentions = mentions(old, new, kind)
 	c.Compare(c.OldSum != c.NewSum)
 	if len(c.Differences) == 0 {
 		return // only what the bundler adds differs
@@ -156,12 +156,12 @@ func schemaOf(old, new *bundle.File) bundle.SchemaPath {
 	return old.Schema
 }
 
-// referring returns the datafiles that mention a resource on either side.
-func referring(old, new *bundle.File, kind Kind) []Ref {
+// mentions returns where datafiles mention a resource on either side.
+func mentions(old, new *bundle.File, kind Kind) []Mention {
 	if kind != Resource {
 		return nil
 	}
-	var out []Ref
+	var out []Mention
 	for _, f := range []*bundle.File{old, new} {
 		if f == nil {
 			continue
@@ -173,9 +173,9 @@ func referring(old, new *bundle.File, kind Kind) []Ref {
 			if !isObject {
 				continue
 			}
-			r := Ref{Datafile, o.String("path"), o.String("datafileSchema")}
-			if r.Path != "" && !slices.Contains(out, r) {
-				out = append(out, r)
+			m := Mention{Ref{Datafile, o.String("path"), o.String("datafileSchema")}, o.String("jsonpath")}
+			if m.Path != "" && !slices.Contains(out, m) {
+				out = append(out, m)
 			}
 		}
 	}

@@ -37,12 +37,21 @@ func (f *File) IsCovered() bool {
 
 // Of covers the differences of a changed file.
 func Of(r *rules.Rules, c *content.Change, w content.World, isInHead func(path string) bool) *File {
-	f := &File{Change: c, asked: map[question]*allowance{}}
+	contexts, err := r.Contexts(c, w, isInHead)
+	f := By(c, contexts)
+	if err != nil {
+		f.Err = err
+	}
+	return f
+}
+
+// By covers the differences of a changed file by contexts.
+func By(c *content.Change, contexts []*rules.Context) *File {
+	f := &File{Change: c, Contexts: contexts, asked: map[question]*allowance{}}
 	for _, d := range c.Differences {
 		f.Roots = append(f.Roots, &CoveredPlace{Difference: d})
 	}
-	f.Contexts, f.Err = r.Contexts(c, w, isInHead)
-	for _, context := range f.Contexts {
+	for _, context := range contexts {
 		if err := f.cover(context); err != nil && f.Err == nil {
 			f.Err = err
 		}

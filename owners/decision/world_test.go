@@ -167,7 +167,8 @@ func (w world) changes(t *testing.T) ([]*content.Change, sides) {
 			all[content.Ref{Kind: kind, Path: path}] = [2]any{old, new}
 			c := &content.Change{Ref: content.Ref{Kind: kind, Path: path, Schema: f.Schema}, Old: old, New: new}
 			for _, b := range f.Backrefs {
-				c.Referring = append(c.Referring, content.Ref{Kind: content.Datafile, Path: b.Path, Schema: b.Schema})
+				at := content.Ref{Kind: content.Datafile, Path: b.Path, Schema: b.Schema}
+				c.Mentions = append(c.Mentions, content.Mention{Ref: at})
 			}
 			if c.Compare(f.TextDiffers || string(f.Old) != string(f.New)); len(c.Differences) > 0 {
 				out = append(out, c)

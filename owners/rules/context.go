@@ -48,7 +48,7 @@ const (
 func (r *Rules) Contexts(c *content.Change, w content.World, isInHead func(path string) bool) ([]*Context, error) {
 	var out []*Context
 	f := &finder{rules: r, world: w, steps: maxSteps, looks: maxLooks}
-	file := fileChange{c.Ref, c.Old, c.New, c.Referring}
+	file := fileChange{c.Ref, c.Old, c.New, c.Referring()}
 	for _, t := range r.Types {
 		all, err := f.resolve(t, file, map[step]bool{})
 		if err != nil {
@@ -147,7 +147,7 @@ func (r *Rules) Unbound(c *content.Change, w content.World) ([]*Context, error) 
 	var out []*Context
 	f := &finder{rules: r, world: w, steps: maxSteps, looks: maxLooks}
 	for _, t := range r.Types {
-		all, err := f.resolve(t, fileChange{c.Ref, c.Old, c.New, c.Referring}, map[step]bool{})
+		all, err := f.resolve(t, fileChange{c.Ref, c.Old, c.New, c.Referring()}, map[step]bool{})
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ type ChangeType struct {
 	ContextSchema string // "" for every schema
 	Disabled      bool
 	Restrictive   bool
+	IsLogged      bool     // the change log names it
 	Inherit       []string // names
 	Changes       []ChangeRule
 	Implicit      []string // paths to the owners that a file names itself

@@ -109,6 +109,7 @@ func (r *reader) changeType(f *bundle.File) {
 	t := ChangeType{File: string(f.Path), Name: o.String("name"), Priority: o.String("priority"),
 		ContextType: content.Kind(o.String("contextType")), ContextSchema: o.String("contextSchema"),
 		Disabled: isTrue(o, "disabled"), Restrictive: isTrue(o, "restrictive"), Inherit: r.named(objects(o, "inherit"))}
+	_, t.IsLogged = object(o, "labels").Get("change_log_tracking")
 	for _, c := range objects(o, "changes") {
 		rule := ChangeRule{Schema: c.String("changeSchema"), Selectors: texts(c, "jsonPathSelectors"),
 			Types: r.named(objects(c, "changeTypes"))}

@@ -61,7 +61,7 @@ out who may approve a place.`,
 			return verdict(r, require)
 		},
 	}
-	cmd.AddCommand(ownersLintCommand(env))
+	cmd.AddCommand(ownersLintCommand(env), ownersChangelogCommand(env))
 	cmd.Flags().StringVar(&base, "base", "", "bundle before the change: "+references+" (required)")
 	cmd.Flags().StringVar(&head, "head", "", "bundle with the change, likewise (required)")
 	cmd.Flags().Var(&form, "format", "how to write it: text, markdown or json")

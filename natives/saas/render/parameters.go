@@ -1,15 +1,11 @@
 package render
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"math/big"
-	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf16"
+
+	"github.com/app-sre/prcheck/internal/pyjson"
 
 	"github.com/app-sre/prcheck/natives/saas"
 )
@@ -130,7 +126,7 @@ func adjust(value any) any {
 	case bool:
 		return fmt.Sprint(value)
 	case []any, map[string]any:
-		return pythonJSON(value)
+		return string(pyjson.Sorted(value))
 	}
 	return value
 }
@@ -193,114 +189,7 @@ func pythonText(value any) string {
 	case nil:
 		return "None"
 	case json.Number:
-		return pythonNumber(value)
+		return strings.Replace(pyjson.Number(value.String()), "Infinity", "inf", 1)
 	}
 	return fmt.Sprint(value)
-}
-
-// pythonJSON returns a value as Python's json.dumps writes it with sorted keys.
-func pythonJSON(value any) string {
-	var out bytes.Buffer
-	writePython(&out, value)
-	return out.String()
-}
-
-func writePython(out *bytes.Buffer, value any) {
-	switch value := value.(type) {
-	case map[string]any:
-		out.WriteByte('{')
-		for i, key := range slices.Sorted(maps.Keys(value)) { // the order of UTF-8 is that of code points
-			if i > 0 {
-				out.WriteString(", ")
-			}
-			out.WriteString(pythonString(key) + ": ")
-			writePython(out, value[key])
-		}
-		out.WriteByte('}')
-	case []any:
-		out.WriteByte('[')
-		for i, item := range value {
-			if i > 0 {
-				out.WriteString(", ")
-			}
-			writePython(out, item)
-		}
-		out.WriteByte(']')
-	case string:
-		out.WriteString(pythonString(value))
-	case json.Number:
-		out.WriteString(strings.Replace(pythonNumber(value), "inf", "Infinity", 1))
-	case nil:
-		out.WriteString("null")
-	default:
-		fmt.Fprint(out, value)
-	}
-}
-
-// pythonString returns a text as Python's json.dumps writes it: all that is not ASCII is escaped.
-func pythonString(text string) string {
-	var out strings.Builder
-	out.WriteByte('"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			out.WriteByte('\\')
-			out.WriteRune(r)
-		case r == '\n':
-			out.WriteString(`\n`)
-		case r == '\r':
-			out.WriteString(`\r`)
-		case r == '\t':
-			out.WriteString(`\t`)
-		case r == '\b':
-			out.WriteString(`\b`)
-		case r == '\f':
-			out.WriteString(`\f`)
-		case r < ' ' || r > 0x7f && r < 0x10000:
-			fmt.Fprintf(&out, `\u%04x`, r)
-		case r >= 0x10000:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
-		default:
-			out.WriteRune(r)
-		}
-	}
-	out.WriteByte('"')
-	return out.String()
-}
-
-// pythonNumber returns a number of JSON as Python prints what it reads of it: a number with
-// a point or an exponent is a float, and every other one is an integer of any size. A float that is too large
-// is inf.
-func pythonNumber(n json.Number) string {
-	text := n.String()
-	if !strings.ContainsAny(text, ".eE") {
-		if whole, ok := new(big.Int).SetString(text, 10); ok && len(text) <= maxDigits {
-			return whole.String() // -0 is 0
-		}
-		return text
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return map[bool]string{false: "inf", true: "-inf"}[strings.HasPrefix(text, "-")]
-	}
-	return pythonFloat(f)
-}
-
-// maxDigits bounds how long an integer is read; a longer one stays as it is written.
-const maxDigits = 4000
-
-// pythonFloat returns the shortest text that is read as the same number. As in Python's repr the
-// exponent is written out below 1e-4 and from 1e16 on.
-func pythonFloat(f float64) string {
-	scientific := strconv.FormatFloat(f, 'e', -1, 64)
-	_, exponent, _ := strings.Cut(scientific, "e")
-	if e, _ := strconv.Atoi(exponent); e < -4 || e >= 16 {
-		return scientific
-	}
-	plain := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(plain, ".") {
-		plain += ".0"
-	}
-	return plain
 }

@@ -5,41 +5,6 @@ import (
 	"testing"
 )
 
-// Values are written as Python writes them.
-func TestPythonJSON(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"b":1,"a":[true,null],"a":[]}`:                                                `{"a": [], "b": 1}`,
-		`[1.0, 1e5, 1e16, 1e-5, 0.0001, 5e-324, -0.0, -0, 1E400, 12345678901234567890]`: `[1.0, 100000.0, 1e+16, 1e-05, 0.0001, 5e-324, -0.0, 0, Infinity, 12345678901234567890]`,
-		`"a\u0001\u007f\n\t\r\f\b\"\\/<>&é𝄞"`:                                           `"a\u0001\u007f\n\t\r\f\b\"\\/<>&\u00e9\ud834\udd1e"`,
-		`{"\uffff":1,"\ud834\udd1e":2}`:                                                 `{"\uffff": 1, "\ud834\udd1e": 2}`,
-	} {
-		v, err := readJSON(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := string(sortedJSON(v)); got != want {
-			t.Errorf("%s: got %s, want %s", text, got, want)
-		}
-	}
-	v, _ := readJSON(`{"b":1,"a":{"d":2,"c":[1,2]},"b":3}`)
-	if got, want := compactJSON(v), `{"b":3,"a":{"d":2,"c":[1,2]}}`; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
-// What is no JSON, more than one value, or nested too deep is refused.
-func TestReadJSONRefuses(t *testing.T) {
-	deep := ""
-	for range maxDepth + 2 {
-		deep += "["
-	}
-	for _, text := range []string{"", "{", "1 2", `{"a"}`, deep} {
-		if v, err := readJSON(text); err == nil {
-			t.Errorf("%.20q: got %v", text, v)
-		}
-	}
-}
-
 // The digests are those of the reference implementation.
 func TestBLAKE2s(t *testing.T) {
 	long := make([]byte, 0, 200)
