@@ -76,6 +76,9 @@ func gitlab(ts *testscript.TestScript, _ bool, args []string) {
 	case "say":
 		l.now = l.now.Add(time.Minute)
 		l.server.AddNote(gitlabtest.Note{Author: 900, By: args[1], Body: args[2], At: l.now})
+	case "quote": // what a file has
+		l.now = l.now.Add(time.Minute)
+		l.server.AddNote(gitlabtest.Note{Author: 900, By: args[1], Body: ts.ReadFile(args[2]), At: l.now})
 	case "labels":
 		fmt.Fprintln(ts.Stdout(), strings.Join(slices.Sorted(slices.Values(l.server.Labels())), ", "))
 	case "show":

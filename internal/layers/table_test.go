@@ -67,7 +67,7 @@ var houses = []house{
 				"owners/changelog"},
 			{"planner", "planner/peer", "ci", "source/served", "runner/launch", "runner/recording", "runner/submit",
 				"owners/approvals", "owners"},
-			{"runner", "change", "planner/selftest", "setup", "doctor", "owners/review"},
+			{"runner", "change", "planner/selftest", "setup", "doctor", "owners/review", "owners/comparison"},
 			{"owners/forge"},
 		},
 		doors: []string{"qontract/*"},
@@ -211,8 +211,8 @@ var owners = map[string][]string{
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.
 var (
-	pure = []string{"owners", "owners/changelog", "owners/folders", "owners/review", "owners/approvals",
-		"owners/content", "owners/coverage",
+	pure = []string{"owners", "owners/changelog", "owners/comparison", "owners/folders", "owners/review",
+		"owners/approvals", "owners/content", "owners/coverage",
 		"owners/decision", "owners/difference", "owners/people", "owners/rules", "natives/openapi",
 		"natives/openapi/resources", "natives/openapi/classes", "natives/openapi/catalog", "schemafilter", "affected",
 		"planner", "planner/flip", "planner/peer", "planner/proof", "planner/rules", "planner/selftest", "plan", "report",

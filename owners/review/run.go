@@ -55,6 +55,22 @@ func Run(ctx context.Context, in Input) (*Outcome, error) {
 	return out, nil
 }
 
+// Look decides about a merge request, and writes nothing. It returns the comments as well.
+func Look(ctx context.Context, in Input) (*Outcome, []EditedComment, error) {
+	r, err := in.Forge.Read(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the merge request: %w", err)
+	}
+	in.Keeper = reading{in.Keeper}
+	out, err := in.decide(ctx, r)
+	return out, r.Comments, err
+}
+
+// A reading keeper keeps nothing new.
+type reading struct{ Keeper }
+
+func (reading) Save(context.Context, approvals.Book) error { return nil }
+
 // unknown is the status of a head about which nothing could be decided.
 var unknown = Status{Text: "it could not be found out who approved it"}
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"time"
 
@@ -13,28 +14,35 @@ import (
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/owners"
+	"github.com/app-sre/prcheck/owners/comparison"
 	"github.com/app-sre/prcheck/source"
 )
 
-func ownersCommand(env cli.Env) *cobra.Command {
-	var base, head, explain string
-	var in owners.Input
-	var require bool
-	form := cli.OneOf("text", "markdown", "json")
-	cmd := &cobra.Command{
-		Use:   "owners --base REF --head REF [--explain \"FILE PLACE\"] [--require]",
-		Short: "Say who must approve a change, before anybody is asked",
-		Long: `owners compares two bundles and says for each difference of content who may
+// ownersText is the help of planner owners.
+const ownersText = `owners compares two bundles and says for each difference of content who may
 approve it: the people whom the change types and roles of base name for exactly
 that place. It names the fewest people who can approve everything, and what is
 missing where nobody may. It needs no network and no merge request.
+
+--compare reads the comment in which change-owners of qontract-reconcile reports, and
+says for each place where both differ what each says, and the rule of this program.
 
 Between revisions of one repository it also says who may approve changed files that
 are in no bundle: the approvers in the OWNERS files of base above them.
 
 Exit codes: 1 with --require if nobody may approve a place, and if rules of head
 cannot be used; 2 if the rules of base cannot be used; 3 if it could not be found
-out who may approve a place.`,
+out who may approve a place.`
+
+func ownersCommand(env cli.Env) *cobra.Command {
+	var base, head, explain, compare string
+	var in owners.Input
+	var require bool
+	form := cli.OneOf("text", "markdown", "json")
+	cmd := &cobra.Command{
+		Use:   "owners --base REF --head REF [--explain \"FILE PLACE\"] [--require]",
+		Short: "Say who must approve a change, before anybody is asked",
+		Long:  ownersText,
 		Example: `  planner owners --base base.json --head head.json
   planner owners --base git:main --head dir:. --author ana --require
   planner owners --base base.json --head head.json --explain "/apps/shop.yml name"`,
@@ -55,6 +63,9 @@ out who may approve a place.`,
 			if explain != "" {
 				return explainOwners(env.Stdout, r, explain)
 			}
+			if compare != "" {
+				return compareOwners(env.Stdout, form.String(), r, compare)
+			}
 			if err := writeOwners(env.Stdout, form.String(), r); err != nil {
 				return fmt.Errorf("writing who must approve: %w", err)
 			}
@@ -68,6 +79,7 @@ out who may approve a place.`,
 	cmd.Flags().StringVar(&in.Author, "author", "", "who makes the change, and is asked last")
 	cmd.Flags().BoolVar(&in.IgnoreAuthor, "ignore-author", false, "the author's own word approves nothing")
 	cmd.Flags().BoolVar(&require, "require", false, "end with 1 if nobody may approve a place")
+	cmd.Flags().StringVar(&compare, "compare", "", "file with a report of change-owners: say where both differ")
 	cmd.Flags().StringVar(&explain, "explain", "", "say why who may approve this place, such as \"/apps/shop.yml name\"")
 	return cmd
 }
@@ -103,6 +115,28 @@ func explainOwners(w io.Writer, r *owners.Report, name string) error {
 		return cli.Usage(fmt.Errorf("nothing differs at %q: --explain takes a file and a place, as the table has them", name))
 	}
 	return err
+}
+
+// compareOwners writes where a report of change-owners, which a file has, says something else.
+func compareOwners(w io.Writer, form string, r *owners.Report, name string) error {
+	raw, err := os.ReadFile(name) //nolint:gosec // the user names it
+	if err != nil {
+		return cli.Invalid(err)
+	}
+	rows, err := comparison.Read(string(raw))
+	if err != nil {
+		return cli.Invalid(fmt.Errorf("%s: %w", name, err))
+	}
+	c := comparison.Of(comparison.FromReport(r), rows, false)
+	if form == "json" {
+		err = owners.WriteJSON(w, c)
+	} else {
+		err = comparison.WriteText(w, c)
+	}
+	if err != nil {
+		return fmt.Errorf("writing where both differ: %w", err)
+	}
+	return nil
 }
 
 // verdict returns the error by which the command ends.

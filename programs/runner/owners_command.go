@@ -20,6 +20,7 @@ import (
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/owners"
 	kept "github.com/app-sre/prcheck/owners/approvals"
+	"github.com/app-sre/prcheck/owners/comparison"
 	"github.com/app-sre/prcheck/owners/coverage"
 	"github.com/app-sre/prcheck/owners/decision"
 	"github.com/app-sre/prcheck/owners/forge"
@@ -32,6 +33,7 @@ type ownersFlags struct {
 	in                    change.Inputs
 	tool                  string
 	ignoreAuthor, require bool
+	compare               bool
 	settle                time.Duration
 }
 
@@ -48,6 +50,10 @@ labels of the merge request, a status of its head, and one note.
 It fails closed: labels that are no longer true go first, and after an error nothing
 that lets the change through stays. An approval is of the content that was there when
 it was given. With --state it outlasts a push that does not touch it.
+
+--compare reads the comment in which change-owners of qontract-reconcile reports, says for
+each place where both differ what each says and the rule of this program, and writes
+nothing to the merge request.
 
 The merge request is read from the variables of the GitLab job, and a token with scope
 api from PRCHECK_GITLAB_TOKEN. Without --base and --head the variables of the job say
@@ -71,6 +77,8 @@ written.`,
 	cmd.Flags().StringVar(&f.tool, "tool", "prcheck", "begins the name of the status; each name has a note of its own")
 	cmd.Flags().BoolVar(&f.ignoreAuthor, "ignore-author", false, "the author's own word approves nothing")
 	cmd.Flags().BoolVar(&f.require, "require", false, "end with 1 if nobody may approve a place")
+	cmd.Flags().BoolVar(&f.compare, "compare", false, "write nothing to the merge request: say where the report of "+
+		"change-owners differs")
 	cmd.Flags().DurationVar(&f.settle, "settle", ci.DefaultSettle,
 		"how long to wait, after the note was written, before checking that no other job has overwritten it")
 	return cmd
@@ -123,6 +131,9 @@ func ownersOf(ctx context.Context, env cli.Env, f ownersFlags) error {
 		name:  cmp.Or(env.Getenv("CI_MERGE_REQUEST_PROJECT_PATH"), fmt.Sprint(at.MergeRequest.Project)),
 		forge: &forge.Forge{Client: client, MergeRequest: at.MergeRequest, Pipeline: at.Commit, Tool: f.tool}}
 	j.name += fmt.Sprintf("!%d", at.MergeRequest.IID)
+	if f.compare {
+		return j.compare(ctx)
+	}
 	out, err := j.decide(ctx)
 	if err != nil {
 		return err
@@ -139,6 +150,38 @@ func ownersOf(ctx context.Context, env cli.Env, f ownersFlags) error {
 	}
 	if !out.IsAdmitted || f.require && slices.ContainsFunc(out.Places, isNobodys) {
 		return cli.ErrFailed
+	}
+	return nil
+}
+
+// compare says where the report of change-owners on the merge request differs, and writes nothing there.
+func (j *ownersJob) compare(ctx context.Context) error {
+	in, err := j.input(ctx)
+	if err != nil {
+		return err
+	}
+	out, comments, err := review.Look(ctx, in)
+	if err != nil {
+		return fmt.Errorf("deciding about %s: %w", sanitize.Line(j.name), err)
+	}
+	var last review.EditedComment
+	for _, c := range comments {
+		if strings.HasPrefix(c.Body, comparison.Heading) && !c.WrittenAt.Before(last.WrittenAt) {
+			last = c
+		}
+	}
+	if last.Body == "" {
+		return fmt.Errorf("%s has no comment that begins with %q: there is nothing to compare", sanitize.Line(j.name),
+			comparison.Heading)
+	}
+	rows, err := comparison.Read(last.Body)
+	if err != nil {
+		return fmt.Errorf("the report of %s: %w", sanitize.Line(last.By), err)
+	}
+	c := comparison.Of(comparison.FromDecision(out.Decision), rows, true)
+	_, err = fmt.Fprintf(j.env.Stdout, "The report of %s, beside prcheck: ", sanitize.Line(last.By))
+	if err = errors.Join(err, comparison.WriteText(j.env.Stdout, c)); err != nil {
+		return fmt.Errorf("writing where both differ: %w", err)
 	}
 	return nil
 }
