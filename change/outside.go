@@ -44,6 +44,19 @@ func (t Two) Outside(ctx context.Context) ([]owners.Outside, func(path string) (
 	return out, c.ReadBase, nil
 }
 
+// OwnersSettings returns what the settings of a revision say about who must approve a change. Other references have no
+// settings: everything is asked about.
+func OwnersSettings(ctx context.Context, base string) (settings.Owners, error) {
+	if _, _, isRevision := source.ParseRevision(base); !isRevision {
+		return settings.Owners{}, nil
+	}
+	s, err := source.OpenSettings(ctx, settings.FromBase+settings.FileName, base)
+	if err != nil {
+		return settings.Owners{}, err
+	}
+	return s.Owners(), nil
+}
+
 // holds returns a function that reports whether the bundle of a reference has a file of the repository.
 func (t Two) holds(c *source.Comparison, ref string, b *bundle.Bundle) func(name string) bool {
 	folder, isInside := c.PathOf(source.RootOf(ref))

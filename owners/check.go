@@ -22,6 +22,7 @@ type Input struct {
 	Today        string // as 2006-01-02; roles that ended do not count
 	Author       string // "" if nobody knows
 	IgnoreAuthor bool   // the author's own word approves nothing
+	IgnoresOrder bool   // settings of base say that the order of a list is no content
 	Outside      []Outside
 	// ReadBase returns a file of the repository of base, for the OWNERS files of those outside of the bundle; its error is
 	// [fs.ErrNotExist] for one that is not there.
@@ -65,6 +66,9 @@ func Check(in Input) (*Report, error) {
 		if f.Err != nil {
 			out.Findings = append(out.Findings, Finding{"base", f.Path, "", f.Err.Error()})
 		}
+		for _, d := range f.Unasked {
+			out.Findings = append(out.Findings, Finding{"settings", f.Path, "", Unasked(d)})
+		}
 		near := sync.OnceValue(func() []*rules.Context {
 			all, err := r.Unbound(f.Change, world)
 			if err != nil {
@@ -79,6 +83,12 @@ func Check(in Input) (*Report, error) {
 	out.addOutside(in)
 	out.Ask = ask(out.Places, in)
 	return out, nil
+}
+
+// Unasked says that settings leave a difference out.
+func Unasked(d difference.Difference) string {
+	return fmt.Sprintf("nobody is asked about %s, which is %s: the settings of base take the order of lists for no content",
+		d.Place(), d.Kind)
 }
 
 // Cover returns who may approve each difference of a change, for a decision about it, and what of the rules of head
@@ -110,6 +120,9 @@ func cover(in Input) (r *rules.Rules, files []*coverage.File, inHead []Finding, 
 	}
 	world := content.Bundles{Base: in.Base, Head: in.Head}
 	for _, c := range world.Changes() {
+		if in.IgnoresOrder {
+			c.IgnoreOrder()
+		}
 		files = append(files, coverage.Of(r, c, world, rules.HasPerson(in.Head)))
 	}
 	return r, files, inHead, nil

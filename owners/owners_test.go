@@ -178,3 +178,37 @@ func ExampleCheck() {
 	//
 	// Ask ann, or bob.
 }
+
+// Settings may take the order of lists for no content: the text then has any owner, and it is told what is not asked.
+func TestIgnoredOrder(t *testing.T) {
+	const base = `"/f.yml": {"$schema": "/s.yml", "$file_sha256sum": "1", "l": [1, 2], "v": 1}`
+	with := func(file string) *bundle.Bundle {
+		return parsed(t, `{"data": {`+file+`}, "resources": {}, "schemas": {}, "graphql": {"confs": []}, "git_commit": "", `+
+			`"git_commit_timestamp": ""}`)
+	}
+	for _, c := range []struct {
+		head   string
+		ignore bool
+		want   string
+	}{
+		{`"/f.yml": {"$schema": "/s.yml", "$file_sha256sum": "2", "l": [2, 1], "v": 1}`, false, "reordered l"},
+		{`"/f.yml": {"$schema": "/s.yml", "$file_sha256sum": "2", "l": [2, 1], "v": 1}`, true, "text $, not l"},
+		{`"/f.yml": {"$schema": "/s.yml", "$file_sha256sum": "2", "l": [2, 1], "v": 2}`, true, "changed v, not l"},
+		{`"/f.yml": {"$schema": "/s.yml", "$file_sha256sum": "2", "l": [2, 1, 1], "v": 1}`, true, "added l.[2], not l"},
+		{`"/f.yml": {"$schema": "/s.yml", "$file_sha256sum": "2", "l": [1, 2], "v": 2}`, true, "changed v"},
+	} {
+		r := checked(t, owners.Input{Base: with(base), Head: with(c.head), Today: "2026-11-28", IgnoresOrder: c.ignore})
+		var got []string
+		for _, p := range r.Places {
+			got = append(got, p.Change+" "+p.Place)
+		}
+		for _, f := range r.Findings {
+			if f.Side == "settings" && strings.Contains(f.Text, "nobody is asked about l, which is reordered") {
+				got = append(got, "not l")
+			}
+		}
+		if text := strings.Join(got, ", "); text != c.want {
+			t.Errorf("%s: got %q, want %q", c.head, text, c.want)
+		}
+	}
+}

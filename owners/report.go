@@ -75,7 +75,7 @@ type Ask struct {
 
 // A Finding is what is wrong with rules, or could not be found out.
 type Finding struct {
-	Side    string `json:"side"` // base or head
+	Side    string `json:"side"` // base, head, or settings
 	File    string `json:"file"`
 	Pointer string `json:"pointer,omitempty"`
 	Text    string `json:"text"`

@@ -153,6 +153,8 @@ var effectMistakes = []struct{ name, text, want string }{
 	{"own word", "integrations:\n  a: {effects: all}",
 		`3: integrations.a.effects: must be none, a list of rules, or a mapping with use and rules, got the string "all"`},
 	{"audits", "audit: {on_miss: trust}", `2: audit.on_miss: must be report or distrust, got "trust"`},
+	{"order", "owners: {order: none}", `2: owners.order: must be asked or ignored, got "none"`},
+	{"edits", "owners: {edits: yes}", `2: owners.edits: must be ignored or counted, got "yes"`},
 	{"own nothing", "integrations:\n  a: {effects: {}}", "3: integrations.a.effects: is empty; it needs use or rules"},
 }
 

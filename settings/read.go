@@ -105,7 +105,7 @@ func syntaxLine(raw []byte, err error) int {
 func (r *reader) readSettings(root *yaml.Node, s *Settings) {
 	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient",
 		"max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "secrets", "programs", "schemas", "effects",
-		"audit", "environment", "prepare", "reads")
+		"audit", "environment", "prepare", "reads", "owners")
 	r.readVersion(root, keys["version"])
 	s.Exec.Timeout = DefaultTimeout
 	if n := keys["exec"]; n != nil {
@@ -151,6 +151,9 @@ func (r *reader) readSettings(root *yaml.Node, s *Settings) {
 	}
 	if n := keys["audit"]; n != nil {
 		s.distrust = r.readAudit(n)
+	}
+	if n := keys["owners"]; n != nil {
+		s.owners = r.readOwners(n)
 	}
 	if n := keys["integrations"]; n != nil {
 		s.integrations = map[string]Integration{}

@@ -51,6 +51,7 @@ type Settings struct {
 	worlds           worldSettings
 	effects          effectSettings
 	distrust         bool
+	owners           Owners
 	limits           map[string]Limit
 	integrations     map[string]Integration
 	digest           string

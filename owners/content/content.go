@@ -30,7 +30,8 @@ type Change struct {
 	NewSum      string
 	Mentions    []Mention
 	Differences []difference.Difference
-	MovedFrom   string // the path of the file that went away with the same content
+	Unasked     []difference.Difference // which settings say are no content
+	MovedFrom   string                  // the path of the file that went away with the same content
 	MovedTo     string
 }
 
@@ -61,6 +62,20 @@ type World interface {
 func (c *Change) Compare(isTextChanged bool) {
 	c.Differences = difference.Of(c.Old, c.New)
 	if len(c.Differences) == 0 && isTextChanged {
+		c.Differences = []difference.Difference{{Kind: difference.Text}}
+	}
+}
+
+// IgnoreOrder takes the order of lists for no content. A file of which nothing else differs has another text.
+func (c *Change) IgnoreOrder() {
+	isOrder := func(d difference.Difference) bool { return d.Kind == difference.Reordered }
+	for _, d := range c.Differences {
+		if isOrder(d) {
+			c.Unasked = append(c.Unasked, d)
+		}
+	}
+	c.Differences = slices.DeleteFunc(slices.Clone(c.Differences), isOrder)
+	if len(c.Differences) == 0 && len(c.Unasked) > 0 {
 		c.Differences = []difference.Difference{{Kind: difference.Text}}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/app-sre/prcheck/internal/markdown"
 	"github.com/app-sre/prcheck/internal/phrase"
+	"github.com/app-sre/prcheck/owners"
 	"github.com/app-sre/prcheck/owners/approvals"
 	"github.com/app-sre/prcheck/owners/decision"
 	"github.com/app-sre/prcheck/owners/people"
@@ -62,6 +63,9 @@ func Note(o *Outcome, isLimited bool) string {
 		line("- It is not known who edited comments of %s: they approve nothing. Write it again.",
 			markdown.Escape(strings.Join(o.Uncounted, ", ")))
 	}
+	for _, text := range o.asBefore() {
+		line("- %s", markdown.Escape(text))
+	}
 	if len(o.Places) > folded {
 		line("\n<details><summary>%s</summary>", phrase.Count(len(o.Places), "place"))
 	}
@@ -75,6 +79,26 @@ func Note(o *Outcome, isLimited bool) string {
 	}
 	line("\nWrite `/lgtm`, `/lgtm cancel`, `/hold` or `/hold cancel`, each on a line of its own.")
 	return b.String()
+}
+
+// asBefore says what nobody is asked about since the settings of base say so.
+func (o *Outcome) asBefore() []string {
+	var out []string
+	if len(o.Edited) > 0 {
+		out = append(out, fmt.Sprintf("Edited comments of %s count, as the settings of base say: nobody knows who edited them.",
+			strings.Join(o.Edited, ", ")))
+	}
+	var told []string
+	for _, p := range o.Places {
+		if slices.Contains(told, p.File.Path) {
+			continue
+		}
+		told = append(told, p.File.Path)
+		for _, d := range p.File.Unasked {
+			out = append(out, p.File.Path+": "+owners.Unasked(d)+".")
+		}
+	}
+	return out
 }
 
 // state says how a place stands.

@@ -56,8 +56,8 @@ type Keeper interface {
 }
 
 // words returns the words of comments. A comment that was edited counts from the edit, and not at all if somebody else
-// edited it. If nobody knows who edited it, only the words count that keep a change back.
-func (r Request) words() []decision.Word {
+// edited it. If nobody knows who edited it, only the words count that keep a change back, unless edits count.
+func (r Request) words(countsEdits bool) []decision.Word {
 	var known, unknown []decision.Comment
 	for _, c := range r.Comments {
 		of := decision.Comment{By: c.By, Body: c.Body, At: c.WrittenAt}
@@ -66,7 +66,7 @@ func (r Request) words() []decision.Word {
 			of.At = c.EditedAt
 		}
 		switch {
-		case !isEdited || c.EditedBy == c.By:
+		case !isEdited || c.EditedBy == c.By || c.EditedBy == "" && countsEdits:
 			known = append(known, of)
 		case c.EditedBy == "":
 			unknown = append(unknown, of)
@@ -82,8 +82,8 @@ func isGiving(w decision.Word) bool {
 	return w.Command != decision.Hold && w.Command != decision.CancelApprove
 }
 
-// uncounted returns who has to say something again, since nobody knows who edited the comment, sorted.
-func (r Request) uncounted() []string {
+// edited returns whose comments let a change through and were edited by nobody knows whom, sorted.
+func (r Request) edited() []string {
 	var out []string
 	for _, c := range r.Comments {
 		if c.EditedAt.After(c.WrittenAt) && c.EditedBy == "" &&

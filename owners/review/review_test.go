@@ -127,9 +127,13 @@ func (s *server) say(by, body string, after time.Duration) {
 // run runs once about the head that the server has.
 func (s *server) run(t testing.TB) (*Outcome, error) {
 	t.Helper()
+	return Run(t.Context(), s.input(t))
+}
+
+func (s *server) input(t testing.TB) Input {
 	head := s.r.Head
-	return Run(t.Context(), Input{Forge: s, Keeper: s, Head: head, Files: s.content[head].files(t),
-		Before: func(head string) ([]*coverage.File, bool) { v, ok := s.content[head]; return v.files(t), ok }})
+	return Input{Forge: s, Keeper: s, Head: head, Files: s.content[head].files(t),
+		Before: func(head string) ([]*coverage.File, bool) { v, ok := s.content[head]; return v.files(t), ok }}
 }
 
 // isApproved says by plain means whether each place that differs was approved as it is.
@@ -340,6 +344,24 @@ func TestEditedByNobodyKnows(t *testing.T) {
 	s.r.Comments[3].EditedAt = s.now.Add(time.Minute)
 	if _, err := s.run(t); err != nil || s.hasApproval() || !slices.Contains(s.r.Labels, "bot/hold") {
 		t.Errorf("an edited hold: labels %q, %v", s.r.Labels, err)
+	}
+}
+
+// Settings may let edited comments count. The note names whose.
+func TestEditsThatCount(t *testing.T) {
+	s := newServer()
+	s.say("ann", "/lgtm", time.Minute)
+	s.say("bob", "/lgtm", time.Minute)
+	s.r.Comments[1].EditedAt, s.r.Comments[1].EditedBy = s.now.Add(time.Minute), "eve"
+	in := s.input(t)
+	in.CountsEdits = true
+	if _, err := Run(t.Context(), in); err != nil || s.hasApproval() {
+		t.Errorf("eve edited it: labels %q, %v", s.r.Labels, err)
+	}
+	s.r.Comments[1].EditedBy = ""
+	if _, err := Run(t.Context(), in); err != nil || !s.hasApproval() ||
+		!strings.Contains(s.r.Note, "Edited comments of bob count") {
+		t.Errorf("labels %q, %v\n%s", s.r.Labels, err, s.r.Note)
 	}
 }
 

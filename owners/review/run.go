@@ -22,6 +22,7 @@ type Input struct {
 	Before       func(head string) (files []*coverage.File, ok bool)
 	Bots         []string
 	IgnoreAuthor bool
+	CountsEdits  bool // settings of base say that edited comments count, though nobody knows who edited them
 	IsLimited    bool // the change also touches files outside of the bundle: it is not self-serviceable
 }
 
@@ -31,6 +32,8 @@ type Outcome struct {
 	Lost []approvals.Loss
 	// Uncounted are people whose words do not count, since nobody knows who edited their comments.
 	Uncounted []string
+	// Edited are people whose words count although nobody knows who edited their comments.
+	Edited []string
 }
 
 // ErrMoved is the error when the server has another head than the one that was decided about. Another run decides.
@@ -112,7 +115,7 @@ func (in Input) decide(ctx context.Context, r Request) (*Outcome, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading what was approved: %w", err)
 	}
-	words := r.words()
+	words := r.words(in.CountsEdits)
 	n := len(book.Entries)
 	for _, w := range words {
 		in.enter(&book, w, r.Versions)
@@ -128,7 +131,11 @@ func (in Input) decide(ctx context.Context, r Request) (*Outcome, error) {
 		return nil, err
 	}
 	_, lost := book.Compare(in.Files)
-	return &Outcome{d, lost, r.uncounted()}, nil
+	out := &Outcome{Decision: d, Lost: lost}
+	if out.Uncounted = r.edited(); in.CountsEdits {
+		out.Uncounted, out.Edited = nil, out.Uncounted
+	}
+	return out, nil
 }
 
 // enter adds the entries of a word that is about a known version, the first time that it is seen. A word right after a
@@ -214,7 +221,7 @@ func (in Input) stillAt(ctx context.Context, decided Request) error {
 	switch {
 	case r.Head != in.Head:
 		return ErrMoved
-	case !slices.Equal(r.words(), decided.words()):
+	case !slices.Equal(r.words(in.CountsEdits), decided.words(in.CountsEdits)):
 		return ErrSaid
 	}
 	return nil

@@ -94,6 +94,11 @@ func openSides(ctx context.Context, env cli.Env, in owners.Input, base, head str
 	if in.Base, in.Head, err = open.Pair(ctx, base, head); err != nil {
 		return in, err
 	}
+	asked, err := change.OwnersSettings(ctx, base)
+	if err != nil {
+		return in, err
+	}
+	in.IgnoresOrder = asked.IgnoresOrder
 	two := change.Two{Base: base, Head: head, InBase: in.Base, InHead: in.Head, Checkout: open.Settings.Checkout()}
 	in.Outside, in.ReadBase, err = two.Outside(ctx)
 	return in, err

@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/owners"
 	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/settings"
 )
 
 // An approvers says who must approve a change. The zero value says nothing: base has no change types, or the bundles
@@ -25,6 +26,11 @@ func whoMustApprove(ctx context.Context, at fileInputs) (who approvers) {
 		return who
 	}
 	in := owners.Input{Base: at.base, Head: at.head, Today: time.Now().UTC().Format(time.DateOnly)}
+	var asked settings.Owners
+	if asked, who.err = change.OwnersSettings(ctx, at.baseRef); who.err != nil {
+		return who
+	}
+	in.IgnoresOrder = asked.IgnoresOrder
 	two := change.Two{Base: at.baseRef, Head: at.headRef, InBase: at.base, InHead: at.head,
 		Checkout: at.open.Settings.Checkout()}
 	if in.Outside, in.ReadBase, who.err = two.Outside(ctx); who.err == nil {

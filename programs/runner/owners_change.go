@@ -72,7 +72,7 @@ func (j *ownersJob) coverOlder(ctx context.Context, base, head string) ([]*cover
 
 // cover returns who may approve the differences between two revisions, and what of the rules of head cannot be used.
 func (j *ownersJob) cover(ctx context.Context, base, head string) ([]*coverage.File, []owners.Finding, error) {
-	in := owners.Input{Today: time.Now().UTC().Format(time.DateOnly)}
+	in := owners.Input{Today: time.Now().UTC().Format(time.DateOnly), IgnoresOrder: j.open.Settings.Owners().IgnoresOrder}
 	var err error
 	if in.Base, in.Head, err = j.open.Pair(ctx, base, head); err != nil {
 		return nil, nil, err

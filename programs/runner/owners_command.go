@@ -243,7 +243,7 @@ func (j *ownersJob) input(ctx context.Context) (review.Input, error) {
 		Base: in.Base, Head: in.Head})
 	return review.Input{Forge: j.forge, Keeper: keeper, Head: j.head, Files: files,
 		Before:       func(head string) ([]*coverage.File, bool) { return j.before(ctx, head) },
-		IgnoreAuthor: j.flags.ignoreAuthor}, err
+		IgnoreAuthor: j.flags.ignoreAuthor, CountsEdits: settings.Owners().CountsEdits}, err
 }
 
 // checkHead returns an error if head is not the commit of the job.
