@@ -149,12 +149,7 @@ func (r *reader) readSettings(root *yaml.Node, s *Settings) {
 	if n := keys["effects"]; n != nil {
 		s.effects = r.readEffects(n)
 	}
-	if n := keys["audit"]; n != nil {
-		s.distrust = r.readAudit(n)
-	}
-	if n := keys["owners"]; n != nil {
-		s.owners = r.readOwners(n)
-	}
+	r.readOthers(keys, s)
 	if n := keys["integrations"]; n != nil {
 		s.integrations = map[string]Integration{}
 		r.note(n, constraint{"propertyNames": constraint{"minLength": 1}})
@@ -163,6 +158,16 @@ func (r *reader) readSettings(root *yaml.Node, s *Settings) {
 				s.integrations[e.key] = r.readIntegration(e, s)
 			}
 		}
+	}
+}
+
+// readOthers reads keys that say nothing of how integrations run.
+func (r *reader) readOthers(keys map[string]*yaml.Node, s *Settings) {
+	if n := keys["audit"]; n != nil {
+		s.distrust = r.readAudit(n)
+	}
+	if n := keys["owners"]; n != nil {
+		s.owners = r.readOwners(n)
 	}
 }
 
