@@ -25,7 +25,7 @@ func (w *world) hold() error {
 	}
 	return errors.Join(w.holdComplete(found), holdFine(found), w.holdOrder(found), w.holdCovered(files),
 		w.holdPermuted(files),
-		w.holdFewer(files), w.holdContent(), w.holdDecided())
+		w.holdFewer(files), w.holdLarger(), w.holdContent(), w.holdDecided())
 }
 
 // holdSame checks two sides of which one is empty, or that do not differ.
