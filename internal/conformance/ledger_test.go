@@ -33,6 +33,17 @@ var tested = map[string][]string{
 	"owners_labels":         {"owners/decision TestLabelCases"},
 	"owners_diff":           {"owners/difference TestDifferenceCases"},
 	"owners_jsonpath":       {"qontract/jsonpath TestSelectorCases"},
+	"merge_batch":           {"queue TestBatchCases"},
+	"merge_counts":          {"queue TestCountsCases"},
+	"merge_protocol":        {"queue TestProtocolCases"},
+	"merge_queue":           {"queue/peer TestQueueCases"},
+	"merge_serial":          {"queue/peer TestLoopCases"},
+	"merge_group":           {"queue/peer TestLoopCases"},
+	"merge_rebase":          {"queue/peer TestRebaseCases"},
+	"merge_health":          {"queue/peer TestHealthCases"},
+	"merge_stale":           {"queue/peer TestStaleCases"},
+	"merge_labels":          {"queue/peer TestLabelsCases"},
+	"merge_foreign":         {"queue/peer TestForeignCases"},
 	"import":                {"natives/generic/importer TestImportCases"},
 	"request":               {"natives/generic/rest TestRequestCases"},
 	"lro":                   {"natives/generic/operation TestLROCases"},
@@ -127,10 +138,15 @@ var waiting = map[string]string{
 	"outputs":     proven + "values of one resource in another one, or in a secret store",
 	"credentials": proven + "bearer, header, basic, client credentials and federated tokens",
 	"natural_key": proven + "plain REST, the third family",
+	"merge_proof": rebased,
+	"merge_world": rebased,
 }
 
 // proven is the issue that most of them wait for.
 const proven = "issue 35, generic proven from the specifications: "
+
+// rebased is the issue that the proofs of rebased heads wait for.
+const rebased = "issue 38, merge what is proven: the package that rebases in memory and plans the rebased head"
 
 // untested says why an area does not apply to us.
 var untested = map[string]string{

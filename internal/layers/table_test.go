@@ -54,8 +54,8 @@ var houses = []house{
 	{
 		name: "check", page: "docs/architecture/check.md",
 		floors: [][]string{
-			{"plan", "state", "world", "owners/difference", "owners/people"},
-			{"settings", "owners/content"},
+			{"plan", "state", "world", "owners/difference", "owners/people", "queue"},
+			{"settings", "owners/content", "queue/peer"},
 			{"integration", "integration/services", "state/audits", "state/bases", "state/dependence", "state/durations",
 				"state/files", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains",
 				"wrapper", "report", "ci/pipeline", "ci/revisions", "owners/rules"},
@@ -211,7 +211,8 @@ var owners = map[string][]string{
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.
 var (
-	pure = []string{"owners", "owners/changelog", "owners/comparison", "owners/folders", "owners/review",
+	pure = []string{"queue", "queue/peer",
+		"owners", "owners/changelog", "owners/comparison", "owners/folders", "owners/review",
 		"owners/approvals", "owners/content", "owners/coverage",
 		"owners/decision", "owners/difference", "owners/people", "owners/rules", "natives/openapi",
 		"natives/openapi/resources", "natives/openapi/classes", "natives/openapi/catalog", "schemafilter", "affected",
