@@ -16,7 +16,8 @@ import (
 
 // engines are the packages that prcheck wrote in place of other programs, as patterns of folders.
 var engines = []string{"qontract/gql", "qontract/server", "qontract/bundler", "qontract/validator", "schemafilter",
-	"natives/template", "integration/sharding", "qontract/jsonpath", "natives/saas/schedule"}
+	"natives/template", "integration/sharding", "qontract/jsonpath", "natives/saas/schedule",
+	"queue/peer"}
 
 // ours are files of engines that hold no answer of another program: inputs, and our own words.
 var ours = []string{"qontract/gql/testdata/small.json", "qontract/gql/testdata/library.json",

@@ -182,25 +182,28 @@ type labelsCase struct {
 
 // Labels are guessed as the recorded cases say, and it is told where a change touches more than they say.
 func TestLabelsCases(t *testing.T) {
-	shared.Each(t, "merge_labels", func(t *testing.T, c labelsCase) {
-		g := peer.Guess{Apps: map[string]peer.App{}, ProjectLabels: c.Input.ProjectLabels, Paths: c.Input.Paths}
-		for name, raw := range c.Input.Apps {
-			g.Apps[name] = app(t, raw)
-		}
-		for _, parent := range c.Input.ParentApps {
-			g.Apps["child of "+parent] = peer.App{Parent: parent}
-		}
-		want := c.Expected.Labels
-		if c.Expected.Upstream != nil {
-			want = c.Expected.Upstream.Labels
-		}
-		if got := g.Labels(); !slices.Equal(got, want) {
-			t.Errorf("labels %q, want %q", got, want)
-		}
-		if more := c.Expected.TouchesMore; more != nil && *more != g.TouchesMore() {
-			t.Errorf("touches more: %v, want %v", g.TouchesMore(), *more)
-		}
-	})
+	shared.Each(t, "merge_labels", holdLabels)
+}
+
+func holdLabels(t *testing.T, c labelsCase) {
+	t.Helper()
+	g := peer.Guess{Apps: map[string]peer.App{}, ProjectLabels: c.Input.ProjectLabels, Paths: c.Input.Paths}
+	for name, raw := range c.Input.Apps {
+		g.Apps[name] = app(t, raw)
+	}
+	for _, parent := range c.Input.ParentApps {
+		g.Apps["child of "+parent] = peer.App{Parent: parent}
+	}
+	want := c.Expected.Labels
+	if c.Expected.Upstream != nil {
+		want = c.Expected.Upstream.Labels
+	}
+	if got := g.Labels(); !slices.Equal(got, want) {
+		t.Errorf("labels %q, want %q", got, want)
+	}
+	if more := c.Expected.TouchesMore; more != nil && *more != g.TouchesMore() {
+		t.Errorf("touches more: %v, want %v", g.TouchesMore(), *more)
+	}
 }
 
 // app reads an app of a case: its status, or its status and its parent.
