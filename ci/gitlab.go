@@ -14,8 +14,8 @@ import (
 	gitlab "github.com/xanzy/go-gitlab"
 )
 
-// A goGitLab is the api, made with the library go-gitlab. This file, gitlab_forge.go and
-// gitlab_discussion.go alone use the library.
+// A goGitLab is the api, made with the library go-gitlab. This file, gitlab_forge.go,
+// gitlab_queue.go and gitlab_discussion.go alone use the library.
 // Each method sends one request and returns errors of this package.
 type goGitLab struct {
 	client *gitlab.Client

@@ -44,7 +44,7 @@ var documents = []document{
 		prepare: office + bundles + "planner plan --base base.json --head head.json --out plan.json\n"},
 	{name: "docs/state.md", prepare: office + bundles},
 	{name: "docs/gitlab-note.md"}, {name: "docs/kubernetes.md"}, {name: "docs/serve.md"}, {name: "docs/installing.md"},
-	{name: "docs/reconcile.md"}, {name: "docs/natives.md"},
+	{name: "docs/reconcile.md"}, {name: "docs/natives.md"}, {name: "docs/queue.md"},
 	{name: "docs/api.md", prepare: "cp -r prcheck/examples/specs specs\n", whole: true},
 	{name: "docs/selftest.md", prepare: office + bundles, whole: true},
 	{name: "docs/owners.md", prepare: "cp prcheck/examples/owners/base.json .\n", whole: true},

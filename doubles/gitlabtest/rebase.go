@@ -20,11 +20,17 @@ func (r *Repository) rebase(m *mergeRequest) *refusal {
 			message: "beside"})
 		tree, ok := r.git.merge(beside, c.id)
 		if !ok {
+			m.failure = "Rebase failed: Rebase locally, resolve all conflicts, then push the branch."
 			return nil // GitLab answers 202, and notes in the merge request that it could not
 		}
 		on = r.git.writeCommit(commit{tree: tree, parents: []string{on}, name: c.name, email: c.email, when: r.tick(),
 			message: c.message})
 	}
+	m.failure = ""
+	if m.isQuiet && r.Pipelines && r.pipelines[on] == "" {
+		r.pipelines[on] = "skipped"
+	}
 	r.git.point(heads+m.Source, on)
+	r.refresh()
 	return nil
 }

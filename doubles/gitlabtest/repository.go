@@ -37,6 +37,12 @@ type Repository struct {
 	Pipelines bool
 	// FastForward says that branches are merged only if they are on top of their target.
 	FastForward bool
+	// Squash is the squash option of the project, "" is default_off.
+	Squash string
+	// Trains says that merge trains are on.
+	Trains bool
+	// RebaseAfter is how often somebody asks for a merge request until its rebase is done; 0 is at once.
+	RebaseAfter int
 	// AskGit is after how many conflicts that it computes by itself the server asks git as well, and
 	// panics if git says otherwise; 0 is never. With 1, git answers all pushes, too.
 	AskGit int

@@ -41,7 +41,8 @@ type MergeRequest struct {
 // A mergeRequest is what the server keeps of a merge request.
 type mergeRequest struct {
 	MergeRequest
-	notes        []Note
+	notes []Note
+	queued
 	approvers    []Person
 	mergedBy     Person
 	start        string // commit of the target when it was opened
@@ -213,6 +214,7 @@ func (r *Repository) add(m MergeRequest) (*mergeRequest, *refusal) {
 	m.IID, m.Head, m.State, m.Opened = len(r.requests)+1, head, opened, r.tick()
 	made := &mergeRequest{MergeRequest: m, start: target, target: target, updated: m.Opened}
 	r.requests, r.open, r.from[m.Source] = append(r.requests, made), append(r.open, made), append(r.from[m.Source], made)
+	r.noteLabels(made, m.By, nil)
 	r.startPipeline(head)
 	r.git.point("refs/merge-requests/"+itoa(m.IID)+"/head", head)
 	return made, nil
@@ -254,6 +256,8 @@ func (r *Repository) conflicts(m *mergeRequest) bool {
 func (r *Repository) mergeable(m *mergeRequest) string {
 	pipeline := r.pipelines[m.Head]
 	switch {
+	case m.State == opened && m.habits.Word != "":
+		return m.habits.Word
 	case m.State != opened:
 		return "not_open"
 	case strings.HasPrefix(m.Title, "Draft:"):

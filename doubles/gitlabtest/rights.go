@@ -26,7 +26,11 @@ func (s *Server) self(a *answer) {
 
 // aboutProject answers the request for the project.
 func (s *Server) aboutProject(a *answer) {
-	a.json(http.StatusOK, map[string]any{"id": Project, "permissions": map[string]any{
+	shape := map[string]any{"id": Project, "permissions": map[string]any{
 		"project_access": map[string]any{"access_level": s.Rights.Access}, "group_access": nil,
-	}})
+	}}
+	if s.Repository != nil {
+		s.Repository.addRules(shape)
+	}
+	a.json(http.StatusOK, shape)
 }

@@ -25,6 +25,11 @@ func (r *Repository) serve(s *Server, a *answer, req *http.Request, parts []stri
 	case area == "merge_requests":
 		r.serveRequests(s, a, req, parts[1:])
 		return true
+	case area == "statuses" && len(parts) == 2 && req.Method == http.MethodPost:
+		return r.takeStatus(s, a, req, parts[1])
+	case area == "pipelines" && len(parts) == 1 && req.Method == http.MethodGet:
+		paged(s, a, req, []map[string]any{}, func(p map[string]any) map[string]any { return p }, "ref", "order_by", "sort")
+		return true
 	}
 	return false
 }

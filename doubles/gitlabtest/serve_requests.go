@@ -35,7 +35,7 @@ func (r *Repository) serveRequests(s *Server, a *answer, req *http.Request, part
 		shape["diff_refs"] = map[string]any{"base_sha": r.git.mergeBase(r.git.head(m.Target), m.Head), "head_sha": m.Head,
 			"start_sha": r.git.head(m.Target)}
 		shape["head_pipeline"] = r.pipelineShape(m.Head)
-		shape["rebase_in_progress"] = false
+		r.addRebase(m, shape)
 		a.json(http.StatusOK, shape)
 	case "PUT ":
 		r.edit(s, a, req, m)
@@ -45,7 +45,9 @@ func (r *Repository) serveRequests(s *Server, a *answer, req *http.Request, part
 		m.Armed = false
 		a.json(http.StatusCreated, r.shape(m))
 	case "PUT rebase":
-		r.rebase(m).send(a, http.StatusAccepted, map[string]any{"rebase_in_progress": true})
+		r.askForRebase(m, req).send(a, http.StatusAccepted, map[string]any{"rebase_in_progress": true})
+	case "GET resource_label_events":
+		paged(s, a, req, m.events, func(e map[string]any) map[string]any { return e })
 	case "POST approve":
 		r.approve(m, TheBot)
 		a.json(http.StatusCreated, r.approvalShape(m))
@@ -171,7 +173,7 @@ func (r *Repository) listRequests(s *Server, a *answer, req *http.Request) {
 		slices.Reverse(all)
 	}
 	paged(s, a, req, all, r.shape, "state", "source_branch", "target_branch", "labels", "search", "in", "author_id",
-		"sort", "order_by", "scope", "with_merge_status_recheck", "with_labels_details")
+		"sort", "order_by", "scope", "with_merge_status_recheck", "with_labels_details", "updated_after")
 }
 
 // A requestBody is the body of a request that makes or changes a merge request.
@@ -208,6 +210,7 @@ func (r *Repository) addRequest(s *Server, a *answer, req *http.Request) {
 
 // change carries out what a body says, except opening and closing.
 func (r *Repository) change(m *mergeRequest, in requestBody) {
+	defer r.noteLabels(m, TheBot, slices.Clone(m.Labels))
 	if in.Title != nil {
 		m.Title = *in.Title
 	}

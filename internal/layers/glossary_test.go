@@ -58,9 +58,10 @@ func TestGlossary(t *testing.T) {
 
 // plainWords mean in names what everybody takes them for.
 var plainWords = []string{
-	"action", "bucket", "client", "cluster", "commit", "comparison", "config", "environment", "error", "failure", "field",
-	"file", "job", "kind",
-	"list", "log", "merge", "object", "option", "reader", "ref", "request", "rule", "run", "secret", "spec", "status",
+	"action", "bucket", "client", "cluster", "commit", "comparison", "config", "environment", "error", "event", "failure",
+	"field", "file", "job", "kind",
+	"label", "list", "log", "merge", "object", "option", "pipeline", "reader", "row",
+	"ref", "request", "rule", "run", "secret", "spec", "status",
 	"store", "template", "tree", "writer",
 }
 

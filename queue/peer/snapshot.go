@@ -111,8 +111,8 @@ const (
 	ActiveCapGroups Strategy = "active-cap-multi-merge"
 )
 
-// Options are the settings of the peer for a project.
-type Options struct {
+// Rules are the settings of the peer for a project.
+type Rules struct {
 	Rebase         bool
 	Wait           bool // for pipelines
 	Insist         bool // try the loop again while a pipeline runs
@@ -135,14 +135,14 @@ type Options struct {
 }
 
 // Defaults returns the settings of a project that sets none.
-func Defaults() Options {
-	return Options{Wait: true, Strategy: OldBurst, MergeLimit: 8, RebaseLimit: 8, FailureLimit: 3,
+func Defaults() Rules {
+	return Rules{Wait: true, Strategy: OldBurst, MergeLimit: 8, RebaseLimit: 8, FailureLimit: 3,
 		Window: 5 * time.Minute, Bot: "bot", Days: 15}
 }
 
 // A Snapshot is what a loop of the peer finds.
 type Snapshot struct {
-	Options
+	Rules
 	Requests []Listed
 	Target   string   // head of the target branch
 	History  []string // commits of the target branch on the first-parent line, the newest first; may be empty

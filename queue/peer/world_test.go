@@ -124,7 +124,7 @@ func (w world) snapshot(t *testing.T) peer.Snapshot {
 	for i, p := range w.BranchPipelines {
 		o.TargetPipeline = append(o.TargetPipeline, p.pipeline(i, w.BranchHead))
 	}
-	s := peer.Snapshot{Options: o, Target: w.BranchHead, Now: now, History: w.history(t)}
+	s := peer.Snapshot{Rules: o, Target: w.BranchHead, Now: now, History: w.history(t)}
 	s.Contains = func(commit, other string) bool { return slices.Contains(w.Contains, [2]string{commit, other}) }
 	for _, m := range w.MRs {
 		s.Requests = append(s.Requests, m.listed(t))

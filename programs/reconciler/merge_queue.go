@@ -1,0 +1,169 @@
+package reconciler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/app-sre/prcheck/ci"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/sanitize"
+	"github.com/app-sre/prcheck/queue"
+	"github.com/app-sre/prcheck/queue/forge"
+	"github.com/app-sre/prcheck/queue/peer"
+)
+
+// mergeQueueFlags are the flags of run merge-queue.
+type mergeQueueFlags struct {
+	project, target         string
+	people                  []string
+	every, pipelineTimeout  time.Duration
+	once, compare           bool
+	dryRun, noDryRun        bool
+	form, strategy          cli.Choice
+	rebaseLimit, mergeLimit int
+}
+
+func mergeQueueCommand(env cli.Env) *cobra.Command {
+	f := mergeQueueFlags{form: cli.OneOf("text", "json"),
+		strategy: cli.OneOf(string(peer.OldBurst), string(peer.ActiveCap), string(peer.ActiveCapGroups))}
+	cmd := &cobra.Command{
+		Use:   "merge-queue [--project PATH] [--target BRANCH] [flags]",
+		Short: "Tell how the merge requests of a branch stand, and what could be merged",
+		Long: `merge-queue reads the open merge requests for one branch of a project of GitLab and tells
+in which order they stand, in which state each one is and why. A decision is about a pair:
+the head of a merge request and the head of the branch.
+
+It is a dry run: this version writes nothing to GitLab. It does not prove rebased heads
+either, so a merge request that nothing holds back is unknown, never ready to be merged.
+
+With --compare it tells beside each one what qontract-reconcile does in its next loop,
+and why where both decide differently.
+
+The token of PRCHECK_GITLAB_TOKEN needs the scope read_api. In a job of GitLab the variables
+CI_API_V4_URL, CI_PROJECT_PATH and CI_DEFAULT_BRANCH say what is read.
+
+Exit codes: 0 it is told; 2 wrong usage; 3 GitLab could not be read. With --every a round
+that fails is told on stderr and followed by the next one.`,
+		Example: `  reconciler run merge-queue --once
+  reconciler run merge-queue --project service/app-interface --target master --every 2m
+  reconciler run merge-queue --once --compare --peer-strategy active-cap-multi-merge --format json`,
+		Args: cli.Takes(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), env) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.project, "project", "", "path of the project (default: that of the job)")
+	flags.StringVar(&f.target, "target", "", "branch that is merged into (default: the default branch of the job's project)")
+	flags.StringArrayVar(&f.people, "may-label", nil, "`user` whose labels count, repeatable; name the bot as well "+
+		"(default: everybody's)")
+	flags.BoolVar(&f.once, "once", false, "one round, for a job")
+	flags.DurationVar(&f.every, "every", 2*time.Minute, "pause between two rounds")
+	flags.Var(&f.form, "format", "format of the table: text, or json (one line for each round)")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "write nothing (the default)")
+	flags.BoolVar(&f.noDryRun, "no-dry-run", false, "merge; this version refuses to")
+	flags.BoolVar(&f.compare, "compare", false, "tell what qontract-reconcile does in its next loop, and where both differ")
+	flags.Var(&f.strategy, "peer-strategy", "how qontract-reconcile rebases there")
+	flags.IntVar(&f.rebaseLimit, "peer-rebase-limit", 8, "its rebase_limit")
+	flags.IntVar(&f.mergeLimit, "peer-merge-limit", 0, "its merge_limit (default: its rebase_limit)")
+	flags.DurationVar(&f.pipelineTimeout, "peer-pipeline-timeout", 0, "its pipeline_timeout (default: none)")
+	return cmd
+}
+
+func (f *mergeQueueFlags) check() error {
+	switch {
+	case f.dryRun && f.noDryRun:
+		return errors.New("--dry-run and --no-dry-run contradict each other: give one of them")
+	case f.noDryRun:
+		return errors.New("--no-dry-run: this version proves no rebased head, so there is nothing that it may merge; leave " +
+			"it out")
+	case f.project == "":
+		return errors.New("--project is required outside of a job of GitLab: the path of the project, such as group/project")
+	case f.target == "":
+		return errors.New("--target is required outside of a job of GitLab: the branch that is merged into")
+	case !f.once && f.every < minPause:
+		return errors.New("--every must be at least 1s")
+	case f.rebaseLimit < 1 || f.mergeLimit < 0 || f.pipelineTimeout < 0:
+		return errors.New("--peer-rebase-limit must be at least 1, and the other limits of the peer must not be negative")
+	}
+	return nil
+}
+
+func (f *mergeQueueFlags) run(ctx context.Context, env cli.Env) error {
+	f.project = cmp.Or(f.project, env.Getenv("CI_PROJECT_PATH"))
+	f.target = cmp.Or(f.target, env.Getenv("CI_DEFAULT_BRANCH"))
+	if err := f.check(); err != nil {
+		return cli.Usage(err)
+	}
+	at, err := ci.ReadEnvironment(env.Getenv)
+	if err != nil {
+		return cli.Invalid(err)
+	}
+	if at.API == "" || at.Token.Value == "" {
+		return cli.Usage(fmt.Errorf("CI_API_V4_URL and a token with scope read_api in %s are needed", ci.TokenVariable))
+	}
+	client, err := ci.NewMergeQueue(ci.Options{API: at.API, Token: at.Token, CAFile: at.CAFile}, f.project)
+	if err != nil {
+		return cli.Invalid(err)
+	}
+	from := &forge.Forge{Client: client, Target: f.target}
+	for {
+		err := f.round(ctx, env, from)
+		if f.once || ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			_, _ = fmt.Fprintf(env.Stderr, "reconciler: %s\n", sanitize.Line(err.Error())) // the next round goes on
+		}
+		select {
+		case <-ctx.Done():
+			return nil // it was told to end between two rounds
+		case <-time.After(f.every):
+		}
+	}
+}
+
+// round tells once how the merge requests stand.
+func (f *mergeQueueFlags) round(ctx context.Context, env cli.Env, from *forge.Forge) error {
+	view, err := from.Read(ctx)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	outcome := queue.Walk(view.Base, queue.Line(view.Requests, f.people, now), unproven, queue.Policy{})
+	var beside map[int]queue.Beside
+	if f.compare {
+		s, err := from.Peer(ctx, view, f.peer(), now)
+		if err != nil {
+			return err
+		}
+		beside = peer.Compare(s, outcome)
+	}
+	table := queue.NewTable(outcome, beside)
+	table.Project, table.Target, table.IsDryRun = f.project, f.target, true
+	if why := view.Refusal(); why != "" {
+		table.Warnings = append(table.Warnings, why)
+	}
+	if f.form.String() == "json" {
+		return table.WriteJSON(env.Stdout)
+	}
+	return table.WriteText(env.Stdout)
+}
+
+// peer returns the settings of qontract-reconcile, as the flags say.
+func (f *mergeQueueFlags) peer() peer.Rules {
+	o := peer.Defaults()
+	o.Rebase, o.Insist, o.People = true, true, f.people
+	o.Strategy = peer.Strategy(f.strategy.String())
+	o.Groups = o.Strategy == peer.ActiveCapGroups
+	o.RebaseLimit, o.MergeLimit, o.Timeout = f.rebaseLimit, cmp.Or(f.mergeLimit, f.rebaseLimit), f.pipelineTimeout
+	return o
+}
+
+// unproven is the proof of a rebased head that nobody made.
+func unproven(string, queue.Request) queue.Proof {
+	return queue.Proof{Unknown: []string{"this version does not prove rebased heads"}}
+}

@@ -1,0 +1,109 @@
+package reconciler
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/queue"
+)
+
+// queueServer starts a GitLab with merge requests: one that is approved, one that is held, one that nobody approved.
+func queueServer(t *testing.T) (*gitlabtest.Server, func(args ...string) (stdout, stderr string, err error)) {
+	t.Helper()
+	const token = "glpat-not-to-be-shown" //nolint:gosec // of a test
+	r := gitlabtest.NewRepository(t, map[string]string{"a": "0\n"})
+	r.FastForward, r.Pipelines = true, true
+	s := &gitlabtest.Server{Token: token, Repository: r}
+	for _, m := range []struct {
+		name   string
+		labels []string
+	}{{"one", []string{"lgtm"}}, {"two", []string{"bot/approved: high", "bot/hold"}}, {"three", nil}} {
+		if _, err := r.Commit(gitlabtest.Change{By: gitlabtest.Jane, Branch: m.name, Message: m.name,
+			Files: map[string]string{m.name: "1\n"}}); err != nil {
+			t.Fatal(err)
+		}
+		r.Open(t, gitlabtest.MergeRequest{Title: "change " + m.name + "\x1b[31m", Source: m.name, Target: "main",
+			By: gitlabtest.Jane, Labels: m.labels})
+	}
+	r.EndPipeline(r.Head("one"), "success")
+	at := httptest.NewServer(s)
+	t.Cleanup(at.Close)
+	return s, func(args ...string) (string, string, error) {
+		var stdout, stderr bytes.Buffer
+		vars := map[string]string{"CI_API_V4_URL": at.URL + "/api/v4", "CI_PROJECT_PATH": gitlabtest.ProjectPath,
+			"CI_DEFAULT_BRANCH": "main", "PRCHECK_GITLAB_TOKEN": token}
+		env := cli.Env{Args: append([]string{"run", "merge-queue"}, args...), Stdin: strings.NewReader(""), Stdout: &stdout,
+			Stderr: &stderr, Getenv: func(name string) string { return vars[name] }}
+		err := Run(t.Context(), env)
+		return stdout.String(), stderr.String(), err
+	}
+}
+
+// The table has all merge requests. What nobody proved is unknown, and nothing is written.
+func TestMergeQueue(t *testing.T) {
+	s, run := queueServer(t)
+	text, _, err := run("--once", "--compare")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"merge queue of group/project, branch main at ", "(dry run)",
+		"1         !1       lgtm                unknown  not proven: this version does not prove rebased heads", // ripe
+		"2         !2       bot/approved: high  waiting  held by bot/hold",
+		"-         !3       -                   waiting  nobody who may approved it",
+		"!1: it does: merge (position 1); differs: it would merge it; here: not proven",
+		"1 of 3 decided differently",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the table lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "\x1b") {
+		t.Errorf("a title has control characters:\n%q", text)
+	}
+	for _, r := range s.Requests() {
+		if !strings.HasPrefix(r, http.MethodGet+" ") {
+			t.Errorf("a dry run sends %s", r)
+		}
+	}
+	for _, wrong := range s.Wrong() {
+		t.Error(wrong)
+	}
+}
+
+// The document has the same, and no request is ready to be merged.
+func TestMergeQueueJSON(t *testing.T) {
+	_, run := queueServer(t)
+	text, _, err := run("--once", "--format", "json", "--may-label", "jane")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table queue.Table
+	if err := json.Unmarshal([]byte(text), &table); err != nil || strings.Count(text, "\n") != 1 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if table.Version != queue.TableVersion || !table.IsDryRun || len(table.Rows) != 3 || table.Compared {
+		t.Errorf("got %+v", table)
+	}
+	for _, r := range table.Rows {
+		if r.State.MayMerge() || r.Pair.Head == "" || r.Pair.Base != table.Base || r.Text == "" {
+			t.Errorf("got %+v", r)
+		}
+	}
+}
+
+// A GitLab that cannot be read is an error that does not have the token.
+func TestMergeQueueWithoutAnswer(t *testing.T) {
+	s, run := queueServer(t)
+	s.Fault = func(int, *http.Request) gitlabtest.Fault { return gitlabtest.Fault{Status: http.StatusForbidden} }
+	stdout, _, err := run("--once")
+	if err == nil || stdout != "" || strings.Contains(err.Error(), "glpat") {
+		t.Errorf("got %v, %q", err, stdout)
+	}
+}
