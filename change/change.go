@@ -363,7 +363,7 @@ func (c *Change) openEvidence(ctx context.Context, in Inputs, at func() (rules.W
 	evidence.edits = c.input.Edits
 	c.input.Files, c.input.Dependences = evidence, c.known.In(evidence.Same)
 	if !in.NoReuse {
-		c.input.Results = history.NewStore(c.State).Snapshot(time.Now()).In(evidence.Same)
+		c.input.Results = in.results(c.State, evidence.Same)
 	}
 	if in.HasOwnState && !in.NoReuse {
 		c.input.Results = lately{c.input.Results, OwnReuse}
@@ -373,8 +373,17 @@ func (c *Change) openEvidence(ctx context.Context, in Inputs, at func() (rules.W
 		if in.NoReuse {
 			return planner.NoResults{}, c.known.In(same)
 		}
-		return history.NewStore(c.State).Snapshot(time.Now()).In(same), c.known.In(same)
+		return in.results(c.State, same), c.known.In(same)
 	}
+}
+
+// results returns what a state remembers of tasks.
+func (in Inputs) results(remembered state.Store, same func(integration, read string) bool) planner.Results {
+	out := history.NewStore(remembered).Snapshot(time.Now()).In(same)
+	if in.ForMerge {
+		return out.Firm()
+	}
+	return out
 }
 
 // openTrain opens what is known of the merge request in whose pipeline the plan is made.

@@ -32,6 +32,7 @@ type Inputs struct {
 	Access             state.Access
 	NoCache            bool                    // nothing is remembered of checkouts
 	NoReuse            bool                    // what passed before runs again
+	ForMerge           bool                    // what passed before counts only as far as a merge may rest on it
 	Writes             []string                // files that the command writes
 	Worlds             world.Keeper            // keeps the files of both sides; the zero Keeper keeps nothing
 	Plan               *plan.Plan              // that is replayed; nil for a new one

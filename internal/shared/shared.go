@@ -159,9 +159,8 @@ var next = map[string][]string{
 	"change-owners": nil,
 	"generic": {"admission", "class_judged", "classify_rule", "delete_gate", "equal", "error_class", "failed",
 		"import", "lro", "offline_check", "ownership", "plain_type", "request", "secret_name", "three_way"},
-	"manager": nil,
-	"merging": {"merge_batch", "merge_counts", "merge_foreign", "merge_group", "merge_health", "merge_labels",
-		"merge_protocol", "merge_queue", "merge_rebase", "merge_serial", "merge_stale"},
+	"manager":   nil,
+	"merging":   nil,
 	"saas":      nil,
 	"selection": nil,
 }

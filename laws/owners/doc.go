@@ -11,6 +11,7 @@
 //   - covered: a place is covered exactly if selectors allow it on each side that has it, or all leaves of it
 //   - permuted: another order of items with identity changes nothing but what is reordered
 //   - fewer: without a role, a person or a selector nothing more is approved
+//   - larger: a change with more in it lets nobody approve more
 //   - content: an approval holds on another base exactly if the place and both values are the same
 //   - head: rules and users that head edits change nobody's places
 //   - decided: restrictive types, disabled types, admission and unknown files are as base says

@@ -9,8 +9,8 @@ import (
 
 // holdLarger checks that a change with more in it lets nobody approve more: a difference that both have is approved by
 // nobody else, and whoever may approve all of the larger change may approve all of the smaller one, if the larger has
-// all of it. A position from the end says itself that what it allows depends on how long the list is; such worlds are left
-// out.
+// all of it. A position from the end says itself that what it allows depends on how long the list is; such worlds are
+// left out.
 func (w *world) holdLarger() error {
 	if slices.ContainsFunc(w.grants, func(g grant) bool { return slices.ContainsFunc(g.selectors, isFromEnd) }) {
 		return nil

@@ -15,6 +15,7 @@ type Snapshot struct {
 	now   time.Time
 	read  map[string]*document // by integration
 	same  func(integration, read string) bool
+	firm  bool // a flaky task never passed
 }
 
 // Snapshot returns a snapshot that has read nothing yet.
@@ -29,6 +30,12 @@ func (s *Snapshot) In(same func(integration, read string) bool) *Snapshot {
 	return s
 }
 
+// Firm returns the snapshot as a merge needs it: no pass of a flaky task counts.
+func (s *Snapshot) Firm() *Snapshot {
+	s.firm = true
+	return s
+}
+
 // isHere reports whether a run counts in these files.
 func (s *Snapshot) isHere(integration string, r run) bool {
 	return s.same == nil || s.same(integration, r.Read)
@@ -38,6 +45,9 @@ func (s *Snapshot) isHere(integration string, r run) bool {
 // never failed with them. It also returns when the last attempt that passed began. An
 // attempt that began longer ago than within, or in the future, does not count.
 func (s *Snapshot) Passed(ctx context.Context, t plan.Task, within time.Duration) (began time.Time, ok bool) {
+	if s.firm && s.Flaky(ctx, t) {
+		return time.Time{}, false
+	}
 	inputs := state.Name(t.Inputs)
 	for _, r := range s.task(ctx, t).Runs {
 		switch {

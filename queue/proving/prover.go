@@ -1,0 +1,241 @@
+package proving
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/validator"
+	"github.com/app-sre/prcheck/queue"
+	"github.com/app-sre/prcheck/settings"
+	"github.com/app-sre/prcheck/state"
+)
+
+// A Place is where the commits, the settings and the results are that proofs are made of.
+type Place struct {
+	Env        cli.Env
+	Repository string // a folder of the clone that has the commits
+	Config     string // path of the settings in the base; "" for the default
+	State      string // place of what tasks did; "" for none: then nothing holds
+	Natives    []integration.DryRunner
+}
+
+// A Prover makes proofs. One goroutine at a time may use it.
+type Prover struct {
+	at      Place
+	folder  string // of the scratch
+	scratch *git.Scratch
+	commits map[string]string // by tree: of rebased heads
+	// mistakes are those of trees that were validated as a whole, or on top of one that was.
+	mistakes map[string][]string
+	made     map[queue.Pair]queue.Proof
+	plans    map[queue.Pair]*plan.Plan
+}
+
+// New returns a prover. The caller closes it.
+func New(ctx context.Context, at Place) (*Prover, error) {
+	folder, err := os.MkdirTemp("", "prcheck-queue-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder to rebase in: %w", err)
+	}
+	s, err := git.NewScratch(ctx, filepath.Join(folder, "scratch"), at.Repository)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	return &Prover{at: at, folder: folder, scratch: s, commits: map[string]string{}, mistakes: map[string][]string{},
+		made: map[queue.Pair]queue.Proof{}, plans: map[queue.Pair]*plan.Plan{}}, nil
+}
+
+// Close removes what was made.
+func (p *Prover) Close() error { return os.RemoveAll(p.folder) }
+
+// Look returns the proof of a request on a base, which is a commit or the tree of an earlier proof. What could not be
+// found out is in the proof.
+func (p *Prover) Look(ctx context.Context) queue.Look {
+	return func(base string, r queue.Request) queue.Proof {
+		pair := queue.Pair{Head: r.Head, Base: base}
+		if proof, isMade := p.made[pair]; isMade {
+			return proof
+		}
+		proof, err := p.prove(ctx, pair)
+		if err != nil {
+			proof = queue.Proof{Pair: pair, Unknown: []string{err.Error()}}
+		}
+		if ctx.Err() == nil {
+			p.made[pair] = proof
+		}
+		return proof
+	}
+}
+
+// prove makes the proof of a pair. Its error says why it could not.
+func (p *Prover) prove(ctx context.Context, pair queue.Pair) (queue.Proof, error) {
+	out := queue.Proof{Pair: pair}
+	base := pair.Base
+	if commit, isTree := p.commits[base]; isTree {
+		base = commit
+	}
+	on, err := git.OpenCommit(ctx, p.scratch.Dir(), base)
+	if err != nil {
+		return out, err
+	}
+	rebased, err := p.scratch.Rebase(ctx, on.Hash(), pair.Head)
+	if out.Conflicts = rebased.Conflicts; err != nil || len(out.Conflicts) > 0 {
+		return out, err
+	}
+	head, err := git.OpenCommit(ctx, p.scratch.Dir(), rebased.Commit)
+	if err != nil {
+		return out, err
+	}
+	out.Tree = head.TreeID()
+	if out.Tree == on.TreeID() {
+		out.IsEmpty = true
+		return out, nil
+	}
+	p.commits[out.Tree] = head.Hash()
+	in := change.Inputs{Base: p.ref(on), Head: p.ref(head), BaseName: "git:" + on.Hash(), HeadName: "git:" + head.Hash(),
+		Config: settings.FromBase + p.config(), State: p.at.State, Access: state.Reading,
+		Natives: p.at.Natives, ForMerge: true}
+	return p.look(ctx, out, in, on.TreeID())
+}
+
+func (p *Prover) ref(c *git.Commit) string { return "git:" + c.Hash() + "@" + p.scratch.Dir() }
+
+func (p *Prover) config() string {
+	if p.at.Config != "" {
+		return p.at.Config
+	}
+	return settings.FileName
+}
+
+// look validates and plans a rebased head.
+func (p *Prover) look(ctx context.Context, out queue.Proof, in change.Inputs, baseTree string) (queue.Proof, error) {
+	c, err := in.Open(ctx, p.at.Env)
+	if err != nil {
+		return p.lookUnchecked(ctx, out, in, err)
+	}
+	if err = p.validate(ctx, &out, baseTree, c.Base, c.Head); err != nil || len(out.Faults) > 0 {
+		return out, err
+	}
+	made, err := c.Plan(ctx)
+	if err != nil {
+		return out, err
+	}
+	p.plans[out.Pair] = made
+	out.IsPlanned = true
+	out.Tasks = tasks(made)
+	return out, nil
+}
+
+// lookUnchecked finds the mistakes of a head that makes no bundle that a plan could be made of. cause is told if there
+// are none.
+func (p *Prover) lookUnchecked(ctx context.Context, out queue.Proof, in change.Inputs, cause error) (queue.Proof,
+	error) {
+	open, err := in.Opener(ctx, p.at.Env)
+	if err != nil {
+		return out, cause
+	}
+	base, head, err := open.UncheckedPair(ctx, in.Base, in.Head)
+	if err != nil {
+		return out, cause
+	}
+	if out.Faults, err = faults(ctx, base, head, validator.All); err != nil || len(out.Faults) == 0 {
+		return out, cause
+	}
+	return out, nil
+}
+
+// validate notes the mistakes of a head that its base does not have. On a base without mistakes only what differs is
+// looked at, and all that this can break; else everything.
+func (p *Prover) validate(ctx context.Context, out *queue.Proof, baseTree string, base, head *bundle.Bundle) error {
+	old, isKnown := p.mistakes[baseTree]
+	if !isKnown {
+		var err error
+		if old, err = faults(ctx, nil, base, validator.All); err != nil {
+			return fmt.Errorf("validating the base: %w", err)
+		}
+		p.mistakes[baseTree] = old
+	}
+	scope := validator.Changed
+	if len(old) > 0 {
+		scope = validator.All
+	}
+	found, err := faults(ctx, base, head, scope)
+	if err != nil {
+		return err
+	}
+	for _, text := range found {
+		if !slices.Contains(old, text) {
+			out.Faults = append(out.Faults, text)
+		}
+	}
+	if len(found) >= maxFaults || len(old) >= maxFaults {
+		return fmt.Errorf("the base has %d mistakes or more, so that nobody can tell which ones are new", maxFaults)
+	}
+	out.IsValidated, p.mistakes[out.Tree] = len(out.Faults) == 0, found
+	return nil
+}
+
+// maxFaults bounds how many mistakes are looked at.
+const maxFaults = 1000
+
+// faults returns the mistakes of a head.
+func faults(ctx context.Context, base, head *bundle.Bundle, scope validator.Scope) ([]string, error) {
+	r, err := validator.Check(ctx, head, validator.Options{Base: base, Scope: scope, Limit: maxFaults})
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, f := range r.Findings {
+		out = append(out, fmt.Sprintf("%s%s: %s: %s", f.Path, f.Pointer, f.Rule, f.Message))
+	}
+	return out, nil
+}
+
+// tasks returns the tasks of a plan: those that must run, and those that passed with the same inputs. The planner has
+// compared all that a result must have for a merge to rest on it.
+func tasks(made *plan.Plan) []queue.PlannedTask {
+	var out []queue.PlannedTask
+	for _, t := range made.Tasks {
+		out = append(out, queue.PlannedTask{Name: name(t.Integration, t.Label()), Inputs: t.Inputs})
+	}
+	for _, d := range made.Integrations {
+		for i := range d.Evidence.Reused {
+			t := queue.PlannedTask{Name: name(d.Name, fmt.Sprintf("a task that passed, %d", i+1)), Result: held()}
+			if i < len(d.Evidence.Passed) { // a plan names some of them
+				earlier := d.Evidence.Passed[i]
+				t.Name, t.Inputs = name(d.Name, earlier.Shard), earlier.Inputs
+			}
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// held returns a result on which a plan rests.
+func held() *queue.Result {
+	return &queue.Result{HasPassed: true, Attempt: 1, IsTrusted: true, Command: queue.Same, Inputs: queue.Same,
+		Image: queue.Same}
+}
+
+func name(integration, shard string) string {
+	if shard == "" {
+		return integration
+	}
+	return integration + "/" + shard
+}
+
+// Plan returns the plan of a pair, which holds the delta alone; false for a pair that was not planned.
+func (p *Prover) Plan(pair queue.Pair) (*plan.Plan, bool) {
+	made, ok := p.plans[pair]
+	return made, ok
+}
