@@ -41,16 +41,38 @@ func newInputDigester(in Input, c *affected.Comparison) *inputDigester {
 // of returns a function that digests the inputs of the tasks of an integration. The
 // inputs are the command and everything that a task sees of the two bundles: where
 // the desired state can be told, that state, the files for which paths rules select
-// the integration, its definition and all types; otherwise all contents.
+// the integration, its definition and all types; where it cannot, but is enforced what the task
+// may ask for, all of that in place of the state; otherwise all contents.
 func (d *inputDigester) of(ctx context.Context, o schemafilter.Outcome, s affected.Subject) func(plan.Task) string {
 	if d.exact {
 		return d.bundles
 	}
 	state, ok := d.comparison.VisibleState(ctx, s)
 	if !ok {
+		return d.withoutState(o, s)
+	}
+	definitions, ruled := d.rulesOf(o)
+	return func(t plan.Task) string {
+		return digestInputs(t, map[string]any{"states": state.Digest(t.Shard), "types": d.types(), "definition": definitions,
+			"ruled": ruled})
+	}
+}
+
+// withoutState is of for an integration whose desired state cannot be told: it sees all that it may ask for, where that
+// is enforced, and else everything.
+func (d *inputDigester) withoutState(o schemafilter.Outcome, s affected.Subject) func(plan.Task) string {
+	asks, isEnforced := d.enforced(o, s)
+	if !isEnforced {
 		return func(t plan.Task) string { return digestInputs(t, map[string]any{"contents": d.contents()}) }
 	}
-	var definitions, ruled [2]string
+	definitions, ruled := d.rulesOf(o)
+	return func(t plan.Task) string {
+		return digestInputs(t, map[string]any{"asks": asks, "types": d.types(), "definition": definitions, "ruled": ruled})
+	}
+}
+
+// rulesOf returns the definition of an integration and the files for which paths rules select it, on both sides.
+func (d *inputDigester) rulesOf(o schemafilter.Outcome) (definitions, ruled [2]string) {
 	for i, b := range d.sides {
 		for _, p := range o.Conclusion.Evidence.Definition {
 			if f, ok := b.Datafile(bundle.Path(p)); ok {
@@ -59,10 +81,7 @@ func (d *inputDigester) of(ctx context.Context, o schemafilter.Outcome, s affect
 		}
 		ruled[i] = d.filesOfRules(o.Name, b)
 	}
-	return func(t plan.Task) string {
-		return digestInputs(t, map[string]any{"states": state.Digest(t.Shard), "types": d.types(), "definition": definitions,
-			"ruled": ruled})
-	}
+	return definitions, ruled
 }
 
 // bundles returns the digest of a task's inputs when it sees both bundles as they
