@@ -89,13 +89,13 @@ func TestAgeing(t *testing.T) {
 
 // The line is by aged class and time. One that is held keeps its place, and one that nobody approved is last.
 func TestLine(t *testing.T) {
-	critical := "bot/approved: critical"
+	critical, high := "bot/approved: critical", "bot/approved: high"
 	line := queue.Line([]queue.Request{
 		approvedBy(1, nil),
 		approvedBy(2, []string{"lgtm"}, saidLabel{"ann", "lgtm", 20, false}),
 		approvedBy(3, []string{"lgtm"}, saidLabel{"ann", "lgtm", 300, false}),
 		approvedBy(4, []string{critical}, saidLabel{"ann", critical, 10, false}),
-		approvedBy(5, []string{"lgtm", "bot/hold"}, saidLabel{"ann", "lgtm", 25, false}),
+		approvedBy(5, []string{high, "bot/hold"}, saidLabel{"ann", high, 25, false}),
 		approvedBy(6, []string{"lgtm", "rebase-error"}, saidLabel{"ann", "lgtm", 22, false}),
 		approvedBy(7, []string{"lgtm"}),
 	}, nil, noon)

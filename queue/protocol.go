@@ -134,6 +134,7 @@ type MergeReply struct {
 // An After is a merge request and its target after a merge.
 type After struct {
 	State      string // opened, merged, closed
+	IsOther    bool   // another head was merged, which the queue never named
 	TargetTree string // of the head of the target branch
 }
 
@@ -174,6 +175,8 @@ func (p Proven) AfterMerge(a MergeReply) Reaction {
 func (p Proven) afterReading(a MergeReply) Reaction {
 	isLost := a.Code == 0 || a.Code >= 500 || a.Code == 408
 	switch {
+	case a.Then.State == "merged" && a.Then.IsOther:
+		return does(ReadRequest, LeaveAsItIs).telling("somebody else merged it")
 	case a.Then.State == "merged" && a.Then.TargetTree == p.Tree && isLost:
 		return does(ReadRequest, Record, Next)
 	case a.Then.State == "merged" && a.Then.TargetTree == p.Tree:
@@ -267,9 +270,11 @@ func (p Proven) AfterRebase(a RebaseReply) Reaction {
 type Moment struct {
 	Target         string // commit of the target branch
 	IsDescendant   bool   // of the proven base, if it is another commit
+	IsOnTop        bool   // the head is on top of the target, so that it need not be rebased
 	Head           string // of the merge request
 	IsDraft        bool
-	IsHeld         bool // a label holds it
+	IsHeld         bool   // a label holds it
+	Word           string // of the forge about whether it can be merged
 	IsApproved     bool
 	OtherTarget    bool // the request is for another branch by now
 	TrainsOn       bool // GitLab merges the branch by trains
@@ -298,6 +303,8 @@ func (p Proven) Before(m Moment) Reaction {
 		return does(Hold).telling("it is a draft")
 	case m.IsHeld:
 		return does(Hold).telling("held by a label")
+	case wordOf(m.Word) == holding405:
+		return does(Hold).telling(m.Word)
 	case m.CannotCompare && !m.AcceptsTheRace:
 		return does(OnlyShow).telling("merge commits let others merge in between: use fast-forward or semi-linear merges")
 	}

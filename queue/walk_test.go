@@ -191,3 +191,56 @@ func TestWalkLaw(t *testing.T) {
 		t.Error("nothing was tried on a guess")
 	}
 }
+
+// A request whose delta is open is not overtaken, unless the policy says so and it takes nothing from it.
+func TestOvertaking(t *testing.T) {
+	tasks := map[string][]string{"p": {"a", "b"}, "q": {"c"}, "r": {"d", "b"}}
+	for name, c := range map[string]struct {
+		writes [][]string
+		policy queue.Policy
+		want   []int
+		starts int
+	}{
+		"strict":           {[][]string{{"a"}, {"b"}, {"c"}}, queue.Policy{}, []int{1}, 1},
+		"takes nothing":    {[][]string{{"a"}, {"b"}, {"c"}}, queue.Policy{Overtake: true}, []int{1, 3}, 1},
+		"takes something":  {[][]string{{"a"}, {"b"}, {"d"}}, queue.Policy{Overtake: true}, []int{1}, 1},
+		"a guess":          {[][]string{{"a"}, {"b"}, {"d"}}, queue.Policy{Depth: 1}, []int{1}, 2},
+		"no deeper":        {[][]string{{"a"}, {"b"}, {"d"}, {"d"}}, queue.Policy{Depth: 1}, []int{1}, 2},
+		"a guess too dear": {[][]string{{"a"}, {"b"}, {"d"}}, queue.Policy{Depth: 1, Budget: -1}, []int{1}, 1},
+		"an unlikely one":  {[][]string{{"a"}, {"b"}, {"d"}}, queue.Policy{Depth: 1, Chance: 0.6}, []int{1}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &batch{ran: map[string]queue.RunState{}}
+			for i, places := range c.writes {
+				w.changes = append(w.changes, batchChange{ID: string(rune('A' + i)), Writes: places, Tasks: tasks})
+			}
+			o := queue.Walk("base", w.line(), w.look, c.policy)
+			if !slices.Equal(o.Accepted, c.want) || len(o.Starts) != c.starts {
+				t.Errorf("accepted %v, started %+v; want %v and %d starts", o.Accepted, o.Starts, c.want, c.starts)
+			}
+			for _, s := range o.Standings {
+				if s.State == queue.Unknown || s.State == "" || s.Reason.Why == "" {
+					t.Errorf("!%d is %q: %s", s.Place.Number, s.State, s.Reason)
+				}
+			}
+		})
+	}
+}
+
+// A red delta names the tasks, the requests that it meets there and their files, and those behind go on without it.
+func TestWhoBrokeIt(t *testing.T) {
+	tasks := map[string][]string{"p": {"a", "b"}}
+	w := &batch{ran: map[string]queue.RunState{}, red: map[string][][]string{"p": {{"A", "B"}}}, changes: []batchChange{
+		{ID: "A", Writes: []string{"a"}, Tasks: tasks}, {ID: "B", Writes: []string{"b"}, Tasks: tasks},
+		{ID: "C", Writes: []string{"c"}, Tasks: tasks}}}
+	w.run(queue.Walk("base", w.line(), w.look, queue.Policy{}).Starts[0])
+	o := queue.Walk("base", w.line(), w.look, queue.Policy{})
+	d := o.Standings[1].Decision
+	if d.State != queue.Red || d.Reason.String() != "passes alone, and fails with what was merged since: p" ||
+		len(d.Influences) != 1 || d.Influences[0].Request != "A" || !slices.Equal(d.Influences[0].Files, []string{"a"}) {
+		t.Errorf("got %+v", d)
+	}
+	if !slices.Equal(o.Accepted, []int{1, 3}) {
+		t.Errorf("accepted %v", o.Accepted)
+	}
+}
