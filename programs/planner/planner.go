@@ -40,6 +40,7 @@ Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 		recordCommand(env, natives), suggestCommand(env), insightsCommand(env), confirmCommand(env),
 		rememberCommand(env, natives), keygenCommand(env), pipelineCommand(env),
 		schemaCommand(env), doctorCommand(env, natives), selftestCommand(env, natives), ownersCommand(env),
+		rebaseCommand(env, natives),
 		moved.Command(env, moved.Spelling{Program: "planner", Was: "api", Is: "api"}),
 	)
 	return cli.Execute(ctx, env, root)

@@ -10,16 +10,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/ci"
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/queue"
 	"github.com/app-sre/prcheck/queue/forge"
 	"github.com/app-sre/prcheck/queue/peer"
+	"github.com/app-sre/prcheck/queue/proving"
 )
 
 // mergeQueueFlags are the flags of run merge-queue.
 type mergeQueueFlags struct {
 	project, target         string
+	repository, state       string // of proofs
+	config                  string
+	natives                 []integration.DryRunner
 	people                  []string
 	every, pipelineTimeout  time.Duration
 	once, compare           bool
@@ -28,8 +33,8 @@ type mergeQueueFlags struct {
 	rebaseLimit, mergeLimit int
 }
 
-func mergeQueueCommand(env cli.Env) *cobra.Command {
-	f := mergeQueueFlags{form: cli.OneOf("text", "json"),
+func mergeQueueCommand(env cli.Env, natives []integration.DryRunner) *cobra.Command {
+	f := mergeQueueFlags{natives: natives, form: cli.OneOf("text", "json"),
 		strategy: cli.OneOf(string(peer.OldBurst), string(peer.ActiveCap), string(peer.ActiveCapGroups))}
 	cmd := &cobra.Command{
 		Use:   "merge-queue [--project PATH] [--target BRANCH] [flags]",
@@ -38,8 +43,11 @@ func mergeQueueCommand(env cli.Env) *cobra.Command {
 in which order they stand, in which state each one is and why. A decision is about a pair:
 the head of a merge request and the head of the branch.
 
-It is a dry run: this version writes nothing to GitLab. It does not prove rebased heads
-either, so a merge request that nothing holds back is unknown, never ready to be merged.
+It is a dry run: this version writes nothing to GitLab. With --repository, a clone that has
+the commits of the branch and of the merge requests, it rebases each approved one in memory,
+on all that is accepted ahead of it, validates and plans it there, and tells what holds and
+what has to run, as planner rebase does; results are looked up in --state. Without it a merge
+request that nothing holds back is unknown, never ready to be merged.
 
 With --compare it tells beside each one what qontract-reconcile does in its next loop,
 and why where both decide differently.
@@ -60,6 +68,10 @@ that fails is told on stderr and followed by the next one.`,
 	flags.StringVar(&f.target, "target", "", "branch that is merged into (default: the default branch of the job's project)")
 	flags.StringArrayVar(&f.people, "may-label", nil, "`user` whose labels count, repeatable; name the bot as well "+
 		"(default: everybody's)")
+	flags.StringVar(&f.repository, "repository", "", "folder of a clone with the commits (default: nothing is proven)")
+	flags.StringVar(&f.config, "config", "", "path of the settings in the branch (default prcheck.yaml)")
+	flags.StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers which tasks passed (default: no "+
+		"result holds)")
 	flags.BoolVar(&f.once, "once", false, "one round, for a job")
 	flags.DurationVar(&f.every, "every", 2*time.Minute, "pause between two rounds")
 	flags.Var(&f.form, "format", "format of the table: text, or json (one line for each round)")
@@ -80,6 +92,8 @@ func (f *mergeQueueFlags) check() error {
 	case f.noDryRun:
 		return errors.New("--no-dry-run: this version proves no rebased head, so there is nothing that it may merge; leave " +
 			"it out")
+	case f.repository == "" && (f.state != "" || f.config != ""):
+		return errors.New("--state and --config are of proofs, which need --repository: the folder of a clone")
 	case f.project == "":
 		return errors.New("--project is required outside of a job of GitLab: the path of the project, such as group/project")
 	case f.target == "":
@@ -132,8 +146,15 @@ func (f *mergeQueueFlags) round(ctx context.Context, env cli.Env, from *forge.Fo
 	if err != nil {
 		return err
 	}
+	look, closed, err := f.prover(ctx, env)
+	if err != nil {
+		return err
+	}
 	now := time.Now()
-	outcome := queue.Walk(view.Base, queue.Line(view.Requests, f.people, now), unproven, queue.Policy{})
+	outcome := queue.Walk(view.Base, queue.Line(view.Requests, f.people, now), look, queue.Policy{})
+	if err := errors.Join(ctx.Err(), closed()); err != nil {
+		return err
+	}
 	var beside map[int]queue.Beside
 	if f.compare {
 		s, err := from.Peer(ctx, view, f.peer(), now)
@@ -163,7 +184,20 @@ func (f *mergeQueueFlags) peer() peer.Rules {
 	return o
 }
 
+// prover returns what proves rebased heads, and what ends it.
+func (f *mergeQueueFlags) prover(ctx context.Context, env cli.Env) (queue.Look, func() error, error) {
+	if f.repository == "" {
+		return unproven, func() error { return nil }, nil
+	}
+	p, err := proving.New(ctx, proving.Place{Env: env, Repository: f.repository, Config: f.config, State: f.state,
+		Natives: f.natives})
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.Look(ctx), p.Close, nil
+}
+
 // unproven is the proof of a rebased head that nobody made.
 func unproven(string, queue.Request) queue.Proof {
-	return queue.Proof{Unknown: []string{"this version does not prove rebased heads"}}
+	return queue.Proof{Unknown: []string{"no --repository is given to rebase it in"}}
 }

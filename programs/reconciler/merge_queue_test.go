@@ -3,6 +3,7 @@ package reconciler
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -54,7 +55,7 @@ func TestMergeQueue(t *testing.T) {
 	}
 	for _, want := range []string{
 		"merge queue of group/project, branch main at ", "(dry run)",
-		"1         !1       lgtm                unknown  not proven: this version does not prove rebased heads", // ripe
+		"1         !1       lgtm                unknown  not proven: no --repository is given to rebase it in", // ripe
 		"2         !2       bot/approved: high  waiting  held by bot/hold",
 		"-         !3       -                   waiting  nobody who may approved it",
 		"!1: it does: merge (position 1); differs: it would merge it; here: not proven",
@@ -105,5 +106,60 @@ func TestMergeQueueWithoutAnswer(t *testing.T) {
 	stdout, _, err := run("--once")
 	if err == nil || stdout != "" || strings.Contains(err.Error(), "glpat") {
 		t.Errorf("got %v, %q", err, stdout)
+	}
+}
+
+// With a clone each approved request is rebased on what is accepted ahead of it, and told with what it has to run.
+func TestMergeQueueProves(t *testing.T) {
+	const token = "glpat-not-to-be-shown" //nolint:gosec // of a test
+	person := func(name, mail string) string {
+		return "$schema: /person-1.yml\nname: " + name + "\nemail: " + mail + "\n"
+	}
+	r := gitlabtest.NewRepository(t, map[string]string{
+		"prcheck.yaml":               "version: 1\nexec: {argv: [run, \"{cmd}\"]}\nprograms: none\n",
+		"data/check.yml":             "$schema: /app-sre/integration-1.yml\nname: mails\npr_check: {cmd: mails}\nschemas: [/person-1.yml]\n",
+		"data/a.yml":                 person("a", "a@x"),
+		"data/b.yml":                 person("b", "b@x"),
+		"data/room.yml":              "$schema: /room-1.yml\nname: r\n",
+		"resources/unused":           "x",
+		"schemas/person-1.yml":       "$schema: /m-1.json\ntype: object\nproperties: {name: {type: string}, email: {type: string}}\n",
+		"schemas/room-1.yml":         "$schema: /m-1.json\ntype: object\nproperties: {name: {type: string}}\n",
+		"graphql-schemas/schema.yml": "$schema: /g-1.yml\nconfs:\n- {name: Person_v1, datafile: /person-1.yml, fields: [{name: name, type: string}]}\n- {name: Query, fields: [{name: people, type: Person_v1, isList: true, datafileSchema: /person-1.yml}]}\n",
+	})
+	s := &gitlabtest.Server{Token: token, Repository: r}
+	for _, m := range []struct{ name, file, text string }{
+		{"room", "data/room.yml", "$schema: /room-1.yml\nname: other\n"},
+		{"readme", "README.md", "read me\n"},
+		{"mail", "data/a.yml", person("a", "new@x")},
+		{"also", "data/a.yml", person("a", "else@x")},
+	} {
+		if _, err := r.Commit(gitlabtest.Change{By: gitlabtest.Jane, Branch: m.name, Message: m.name,
+			Files: map[string]string{m.file: m.text}}); err != nil {
+			t.Fatal(err)
+		}
+		r.Open(t, gitlabtest.MergeRequest{Title: m.name, Source: m.name, Target: "main", By: gitlabtest.Jane,
+			Labels: []string{"lgtm"}})
+	}
+	at := httptest.NewServer(s)
+	t.Cleanup(at.Close)
+	var stdout, stderr bytes.Buffer
+	vars := map[string]string{"CI_API_V4_URL": at.URL + "/api/v4", "CI_PROJECT_PATH": gitlabtest.ProjectPath,
+		"CI_DEFAULT_BRANCH": "main", "PRCHECK_GITLAB_TOKEN": token, "XDG_CACHE_HOME": t.TempDir()}
+	refs := r.Git(t, "for-each-ref")
+	err := Run(t.Context(), cli.Env{Args: []string{"run", "merge-queue", "--once", "--format", "json",
+		"--repository", r.Dir()}, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,
+		Getenv: func(name string) string { return vars[name] }})
+	var table queue.Table
+	if err := errors.Join(err, json.Unmarshal(stdout.Bytes(), &table)); err != nil {
+		t.Fatal(err, stderr.String())
+	}
+	for i, want := range []string{"holds nothing reads what it changes", "holds nothing reads what it changes",
+		"delta has to run mails", "behind waits for !3"} {
+		if got := string(table.Rows[i].State) + " " + table.Rows[i].Text; got != want {
+			t.Errorf("!%d: got %q, want %q", i+1, got, want)
+		}
+	}
+	if now := r.Git(t, "for-each-ref"); now != refs {
+		t.Errorf("the repository has %s, and had %s", now, refs)
 	}
 }

@@ -95,7 +95,7 @@ rest is done; 2 wrong usage; 3 nothing could be done, or a round was interrupted
 	}
 	f.register(cmd.Flags())
 	f.registerRounds(cmd.Flags())
-	cmd.AddCommand(mergeQueueCommand(env))
+	cmd.AddCommand(mergeQueueCommand(env, integration.DryRunners(natives)))
 	return cmd
 }
 
