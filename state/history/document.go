@@ -14,8 +14,9 @@ const Version = "1"
 
 // The bounds of a document.
 const (
-	maxRuns     = 30   // of a task
+	maxRuns     = 200  // of a task: of ten hours in which twenty merge requests an hour pass
 	maxTasks    = 1000 // of an integration
+	maxAllRuns  = 30 * maxTasks
 	maxDocument = 8 << 20
 	maxAttempts = 10        // of a run
 	maxSkew     = time.Hour // by which the clocks of machines may differ
@@ -127,10 +128,12 @@ func (t *task) lastSeen() time.Time {
 // there are too many.
 func (d *document) trim() {
 	d.Tasks = slices.DeleteFunc(d.Tasks, func(t *task) bool { return t.lastSeen().IsZero() })
-	if len(d.Tasks) <= maxTasks {
-		return
+	if len(d.Tasks) > maxTasks {
+		slices.SortStableFunc(d.Tasks, func(a, b *task) int { return b.lastSeen().Compare(a.lastSeen()) })
+		d.Tasks = d.Tasks[:maxTasks]
+		slices.SortFunc(d.Tasks, func(a, b *task) int { return cmp.Compare(a.Task, b.Task) })
 	}
-	slices.SortStableFunc(d.Tasks, func(a, b *task) int { return b.lastSeen().Compare(a.lastSeen()) })
-	d.Tasks = d.Tasks[:maxTasks]
-	slices.SortFunc(d.Tasks, func(a, b *task) int { return cmp.Compare(a.Task, b.Task) })
+	for _, t := range d.Tasks {
+		t.Runs = t.Runs[max(0, len(t.Runs)-maxAllRuns/len(d.Tasks)):]
+	}
 }
