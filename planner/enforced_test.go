@@ -59,3 +59,18 @@ func TestEnforcedInputs(t *testing.T) {
 		}
 	}
 }
+
+// What a task sees of base counts as well, since it compares both sides.
+func TestEnforcedInputsOfBase(t *testing.T) {
+	inputs := func(name string) string {
+		base, head := world(), world()
+		rename(base, head)
+		base.at("/roles/ops.yml")["name"], head.at("/roles/ops.yml")["name"] = name, "now"
+		in := input(t, base, head, "version: 1\nexec: {argv: [run, '{cmd}']}\nschemas: strict\n")
+		in.Results = planner.NoResults{}
+		return made(t, in).Tasks[0].Inputs
+	}
+	if inputs("one") == inputs("two") {
+		t.Error("what base says does not count")
+	}
+}

@@ -119,6 +119,8 @@ var programs = []string{"bench", "examples", "conformance", "laws"}
 // data that a program asks for by hand, and are else as strange to us as users are.
 var shownTo = map[string][]string{
 	"laws/*": {"qontract/bundle", "qontract/bundler", "qontract/server"},
+	// This one plans with the product, and knows the truth from its own data.
+	"laws/proofs": {"change", "internal/cli", "plan", "queue", "queue/proving", "state", "state/files", "state/history"},
 	"laws/owners": {"qontract/bundle", "qontract/jsonpath", "owners", "owners/approvals", "owners/content",
 		"owners/coverage", "owners/decision", "owners/difference", "owners/rules"},
 	// This law runs the product in its own process, with services in memory.
@@ -207,7 +209,7 @@ var owners = map[string][]string{
 	// git has one owner, beside the test server that has repositories: nobody else starts it
 	"os/exec": {"internal/git", "internal/reads", "internal/rlimit", "natives/systems/helm", "wrapper", "runner/guard",
 		"doubles/kubetest", "internal/script", "doubles/gitlabtest", "internal/shared", "bench", "laws/worlds",
-		"laws/secrets", "laws/specs", "laws/mutants", "laws/owners"},
+		"laws/secrets", "laws/specs", "laws/mutants", "laws/owners", "laws/proofs"},
 }
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.
