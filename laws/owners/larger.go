@@ -57,7 +57,9 @@ func (w *world) holdLarger() error {
 	return nil
 }
 
-func isFromEnd(s selector) bool { return slices.ContainsFunc(s, func(p part) bool { return p.item < 0 }) }
+func isFromEnd(s selector) bool {
+	return slices.ContainsFunc(s, func(p part) bool { return p.item < 0 })
+}
 
 // known returns a text for a difference, by which it is known again in a larger change.
 func known(d difference.Difference) string {
