@@ -50,11 +50,42 @@ type EndpointRef struct {
 	// URL is https://HOST, with a port and a path if the API has them. Requests go to this host
 	// alone.
 	URL string `json:"url"`
-	// Token is sent as "Authorization: Bearer"; the zero value sends none.
+	// Token is the secret of the credential: without Login it is sent as "Authorization: Bearer", and the
+	// zero value sends none.
 	Token    SecretRef `json:"token"`
+	Login    Login     `json:"login,omitzero"`
 	Insecure bool      `json:"insecure,omitempty"` // the certificate of the server is not checked
 	// Reads are the last parts of addresses whose POST only reads, such as listKeys.
 	Reads []string `json:"reads,omitempty"`
+}
+
+// A LoginKind is a way in which requests to an API show who sends them.
+type LoginKind string
+
+// The ways. LoginBearer sends the secret as bearer token, LoginHeader in a header of its own, and LoginBasic as
+// the password of a user. LoginClient exchanges the id and the secret of a client for tokens, and LoginFederated
+// a token that the platform keeps in a file.
+const (
+	LoginBearer    LoginKind = "bearer"
+	LoginHeader    LoginKind = "header"
+	LoginBasic     LoginKind = "basic"
+	LoginClient    LoginKind = "client_credentials"
+	LoginFederated LoginKind = "workload_identity"
+)
+
+// A Login says how requests to an API show who sends them. The zero value is [LoginBearer].
+type Login struct {
+	Kind   LoginKind `json:"kind,omitempty"`
+	Header string    `json:"header,omitempty"` // its name
+	User   string    `json:"user,omitempty"`
+	// TokenURL is the address of the service that gives tokens: https://HOST/PATH. ClientID and Scope are sent
+	// to it, and with InBody the secret in the body and not in the header.
+	TokenURL string `json:"token_url,omitempty"`
+	ClientID string `json:"client_id,omitempty"`
+	Scope    string `json:"scope,omitempty"`
+	InBody   bool   `json:"in_body,omitempty"`
+	// TokenFile is the file of the platform's token, which settings name. It is read for each exchange.
+	TokenFile string `json:"token_file,omitempty"`
 }
 
 // A Resource is a type of objects of Kubernetes.

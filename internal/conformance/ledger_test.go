@@ -89,6 +89,7 @@ var tested = map[string][]string{
 	"early_exit":              {"natives/manager TestEarlyExitCases", "natives/saas TestEarlyExitCases"},
 	"plain_type":              {"natives/openapi/classes TestPlainTypeCases"},
 	"failed":                  {"natives/generic TestFailedCases"},
+	"credentials":             {"natives/systems TestCredentialCases"},
 	"filter":                  {"natives/manager TestFilterCases"},
 	"params":                  {"natives/manager TestParamsCases"},
 	"shards":                  {"natives/manager TestShardsCases"},
@@ -138,7 +139,6 @@ var later = map[string]string{}
 // may have older cases that are tested.
 var waiting = map[string]string{
 	"outputs":     proven + "values of one resource in another one, or in a secret store",
-	"credentials": proven + "bearer, header, basic, client credentials and federated tokens",
 	"natural_key": proven + "plain REST, the third family",
 }
 

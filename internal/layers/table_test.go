@@ -204,6 +204,7 @@ var owners = map[string][]string{
 		"qontract/validator"},
 	"golang.org/x/sync": {"qontract/bundler", "runner/archive", "qontract/live", "world", "wrapper",
 		"bench"},
+	"golang.org/x/oauth2":             {"natives/systems"},
 	"golang.org/x/sys":                {"internal/reads", "world"},
 	"github.com/rogpeppe/go-internal": {"qontract/bundle", "internal/script"},
 	// git has one owner, beside the test server that has repositories: nobody else starts it

@@ -17,8 +17,8 @@
 //     that follows: after a redirect, for a page, for the end of a long operation. The address of a server
 //     of tokens is a party of its own.
 //   - GET and HEAD are sent. Everything else needs [Party.May].
-//   - The credential of the party is the only one that leaves in the header Authorization. It leaves over TLS, or
-//     within this machine.
+//   - The credential of the party is the only one that leaves in the header Authorization, or in the header that the
+//     party names for it. It leaves over TLS, or within this machine.
 //   - A redirect is an error, unless [Party.Follows] allows redirects on the server itself.
 //   - All of this comes before the name of a host is looked up, and before a proxy sees it. The proxy of the
 //     environment is a fact of the machine, and leads nowhere else.

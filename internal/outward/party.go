@@ -18,7 +18,8 @@ import (
 type Party struct {
 	At            origin.Origin            // where the server is
 	May           func(*http.Request) bool // whether a request may be sent that is neither GET nor HEAD; nil is never
-	Authorization string                   // the value of the header of this name; "" for none
+	Authorization string                   // the credential: the value of the header of this name; "" for none
+	Header        string                   // the name of the header of the credential; "" is Authorization
 	Insecure      bool                     // the certificate of the server is not checked
 	Follows       int                      // how many redirects a request may follow on the server
 	Timeout       time.Duration            // of a request of [Party.Client] with its answer; 0 is for ever
@@ -91,6 +92,9 @@ func (p Party) checkCredential() error {
 	if !p.At.IsPrivate() {
 		return &RefusedError{fmt.Sprintf("%s would get a credential over http: name it with https", p.At)}
 	}
+	if p.Header != "" {
+		return p.checkHeader()
+	}
 	scheme, value, _ := strings.Cut(p.Authorization, " ")
 	if scheme == "" || value == "" || strings.ContainsFunc(scheme+value, func(c rune) bool {
 		return c <= ' ' || c > '~'
@@ -99,6 +103,28 @@ func (p Party) checkCredential() error {
 	}
 	return nil
 }
+
+// checkHeader returns why no request gets a header with the credential.
+func (p Party) checkHeader() error {
+	isToken := func(c rune) bool {
+		return c > ' ' && c <= '~' && !strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
+	}
+	switch {
+	case strings.ContainsFunc(p.Header, func(c rune) bool { return !isToken(c) }),
+		reserved[http.CanonicalHeaderKey(p.Header)]:
+		return &RefusedError{fmt.Sprintf("no credential has the name %.100q of a header", p.Header)}
+	case strings.TrimSpace(p.Authorization) != p.Authorization,
+		strings.ContainsFunc(p.Authorization, func(c rune) bool { return c < ' ' || c > '~' }):
+		return &RefusedError{"the credential has characters that no header has"}
+	}
+	return nil
+}
+
+// reserved are headers that say what a request is, and so hold no credential.
+var reserved = map[string]bool{"Host": true, "Content-Length": true, "Content-Type": true, "Transfer-Encoding": true,
+	"Connection": true, "Accept": true, "If-Match": true, "If-None-Match": true, "Te": true, "Trailer": true,
+	"Upgrade": true, "Expect": true, "Proxy-Authorization": true, "Content-Encoding": true, "Accept-Encoding": true,
+	"Location": true}
 
 // CheckAddress returns why a program that sends requests by itself, such as git, is not given an address of the server
 // with the credential, nil if it is. The program must follow no redirect to another server.

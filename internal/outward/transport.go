@@ -1,6 +1,7 @@
 package outward
 
 import (
+	"cmp"
 	"crypto/tls"
 	"encoding/base64"
 	"errors"
@@ -48,7 +49,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	out := req.Clone(req.Context())
 	out.Header.Del("Authorization")
 	if t.to.Authorization != "" {
-		out.Header.Set("Authorization", t.to.Authorization)
+		out.Header.Set(cmp.Or(t.to.Header, "Authorization"), t.to.Authorization)
 	}
 	checked, unchecked := connections()
 	if t.to.Insecure {

@@ -157,8 +157,8 @@ func Areas(t testing.TB) map[string]bool {
 // internal/conformance, see [Waiting].
 var next = map[string][]string{
 	"change-owners": nil,
-	"generic": {"admission", "class_judged", "classify_rule", "delete_gate", "equal", "error_class", "failed",
-		"import", "lro", "offline_check", "ownership", "plain_type", "request", "secret_name", "three_way"},
+	"generic": {"admission", "class_judged", "classify_rule", "credentials", "delete_gate", "equal", "error_class",
+		"failed", "import", "lro", "offline_check", "ownership", "plain_type", "request", "secret_name", "three_way"},
 	"manager":   nil,
 	"merging":   nil,
 	"saas":      nil,

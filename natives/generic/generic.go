@@ -76,6 +76,8 @@ type ownSettings struct {
 	Instances []string `yaml:"instances"`
 	// Hosts are the only hosts that are asked, and get tokens. *.example.com is any host below.
 	Hosts []string `yaml:"hosts"`
+	// TokenFiles are the files in which the platform keeps tokens, by the names that the data use.
+	TokenFiles map[string]string `yaml:"token_files"`
 	// Timeout is how long a run waits for one operation.
 	Timeout time.Duration `yaml:"timeout"`
 	// Patience is how long a service may take to show what it took.
@@ -126,28 +128,6 @@ func (s ownSettings) mayAsk(host string) bool {
 	})
 }
 
-// A target is how the endpoint of a part is reached.
-type target struct {
-	integration.EndpointRef
-	Family string `json:"family"`
-}
-
-// Identity returns the target without the read actions: they say what may be sent, not where to.
-// Before the merge of a change those of base count.
-func (t target) Identity() any {
-	t.Reads = nil
-	return t
-}
-
-// targetOf returns the target of a part.
-func targetOf(p native.Part) (target, error) {
-	t, ok := p.Target.(target)
-	if !ok {
-		return t, fmt.Errorf("part %q has a target of type %T", p.Shard, p.Target)
-	}
-	return t, nil
-}
-
 // desired returns what the data say.
 func (g *generic) desired(ctx context.Context, query integration.QueryFunc,
 	it settings.Integration) (native.Desired, error) {
@@ -160,9 +140,11 @@ func (g *generic) desired(ctx context.Context, query integration.QueryFunc,
 		return native.Desired{}, err
 	}
 	d := native.Desired{Callers: s.Instances, Findings: m.Findings}
-	targets := g.targets(m)
-	for _, t := range targets { // also of an API that has no resource yet
-		d.Targets = append(d.Targets, t)
+	reads := readsOf(m)
+	for _, a := range m.APIs { // also of an API that has no resource yet
+		for _, t := range s.targets(a, reads) {
+			d.Targets = append(d.Targets, t)
+		}
 	}
 	children := m.Children()
 	at := map[string]int{} // index of the part of an endpoint and root
@@ -177,9 +159,10 @@ func (g *generic) desired(ctx context.Context, query integration.QueryFunc,
 		if !known {
 			i = len(d.Parts)
 			at[name] = i
-			p := native.Part{Shard: r.Root, Caller: s.Instance, At: r.API.Endpoint, Target: targets[r.API.Endpoint]}
-			if host := hostOf(r.API.Endpoint); !s.mayAsk(host) {
-				p.Skip = fmt.Sprintf("the settings of %s do not name the host %s: add it to hosts", it.Name, host)
+			t, why := s.target(r.API, r.Address.Root, reads)
+			p := native.Part{Shard: r.Root, Caller: s.Instance, At: r.API.Endpoint, Target: t}
+			if why != "" {
+				p.Skip = fmt.Sprintf("the settings of %s %s", it.Name, why)
 			}
 			d.Parts = append(d.Parts, p)
 		}
@@ -198,26 +181,6 @@ func (g *generic) read(ctx context.Context, query integration.QueryFunc) (*cloud
 		return &cloud.Model{}, nil
 	}
 	return nil, err
-}
-
-// targets returns the targets of endpoints. Entries of one endpoint agree about it.
-func (g *generic) targets(m *cloud.Model) map[string]target {
-	out := map[string]target{}
-	for _, a := range m.APIs {
-		if !a.Mistake.IsZero() {
-			continue
-		}
-		t, known := out[a.Endpoint]
-		if !known {
-			t = target{a.Ref(), a.Family}
-			t.Name, t.Reads = hostOf(a.Endpoint), nil
-		}
-		t.Reads = append(t.Reads, a.ReadActions...)
-		slices.Sort(t.Reads)
-		t.Reads = slices.Compact(t.Reads)
-		out[a.Endpoint] = t
-	}
-	return out
 }
 
 // hostOf returns the name of the host of an address.
@@ -245,14 +208,20 @@ func (g *generic) usesHosts(ctx context.Context, query integration.QueryFunc,
 	}
 	uses := map[string]integration.HostUse{}
 	for _, a := range m.APIs {
-		host := hostOf(a.Endpoint)
-		if host == "" {
-			continue
+		note := func(address, what string) {
+			host := hostOf(address)
+			if host == "" {
+				return
+			}
+			uses[host] = integration.HostUse{Host: host, For: what}
+			if !s.mayAsk(host) {
+				uses[host] = integration.HostUse{Host: host, For: what, Missing: "its resources are left out"}
+			}
 		}
-		uses[host] = integration.HostUse{Host: host, For: "endpoints"}
-		if !s.mayAsk(host) {
-			uses[host] = integration.HostUse{Host: host, For: "endpoints", Missing: "its resources are left out"}
+		for _, c := range a.Credentials {
+			note(c.Login.TokenURL, "tokens")
 		}
+		note(a.Endpoint, "endpoints")
 	}
 	for _, allowed := range s.Hosts {
 		one := ownSettings{Hosts: []string{allowed}}

@@ -128,14 +128,13 @@ func (i importing) read(ctx context.Context, env integration.Environment, key []
 	if err != nil {
 		return nil, reconcile.Config(err)
 	}
-	if host := hostOf(api.Endpoint); !set.mayAsk(host) {
-		return nil, reconcile.Config(fmt.Errorf("the settings of %s do not name the host %s: add it to hosts",
-			env.Integration, host))
+	t, why := set.target(api, at.Root, readsOf(m))
+	if why != "" {
+		return nil, reconcile.Config(fmt.Errorf("the settings of %s %s", env.Integration, why))
 	}
 	if env.Endpoint == nil {
 		return nil, reconcile.Config(errNoEndpoint)
 	}
-	t := i.targets(m)[api.Endpoint]
 	transport, err := env.Endpoint(ctx, t.EndpointRef)
 	if err != nil {
 		return nil, err

@@ -41,13 +41,18 @@ func (s *Systems) endpoint(e endpoint) (http.RoundTripper, error) {
 	if err != nil {
 		return nil, asConfig(fmt.Errorf("the API %.100q: its address is wrong: %w", e.ref.Name, err))
 	}
-	if e.ref.Insecure && !origin.IsThisMachine(at.Host) && e.ref.Token != (integration.SecretRef{}) {
+	hasLogin := e.ref.Token != (integration.SecretRef{}) || e.ref.Login != (integration.Login{})
+	if e.ref.Insecure && !origin.IsThisMachine(at.Host) && hasLogin {
 		return nil,
 			asConfig(fmt.Errorf("the API %.100q: a token is sent only to a server whose certificate is checked: remove insecure",
 				e.ref.Name))
 	}
+	if err := checkLogin(e.ref); err != nil {
+		return nil, asConfig(fmt.Errorf("the API %.100q: %w", e.ref.Name, err))
+	}
 	e.Systems = s
-	e.to = outward.Party{At: at, May: e.mayBeSent, Insecure: e.ref.Insecure, Remedy: outward.NameInData}
+	e.to = outward.Party{At: at, May: e.mayBeSent, Insecure: e.ref.Insecure, Remedy: outward.NameInData,
+		Header: e.ref.Login.Header}
 	return e, nil
 }
 
@@ -60,13 +65,13 @@ func (e endpoint) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// send sends a request with the token that the secret has now. The secret is not read for a request that is not sent.
+// send sends a request with the credential that holds now. The secret is not read for a request that is not sent. What
+// the API answers with 401 is sent once more, if there is another credential.
 func (e endpoint) send(req *http.Request) (*http.Response, error) {
 	err := e.to.Check(req)
-	if err == nil && e.ref.Token != (integration.SecretRef{}) {
-		token := ""
-		token, err = e.Secret(req.Context(), e.ref.Token)
-		if e.to.Authorization = outward.Bearer(strings.TrimSpace(token)); err != nil {
+	value := ""
+	if err == nil {
+		if value, err = e.credential(req.Context(), ""); err != nil {
 			err = fmt.Errorf("the token of the API %.100q: %w", e.ref.Name, err)
 		}
 	}
@@ -74,11 +79,34 @@ func (e endpoint) send(req *http.Request) (*http.Response, error) {
 		closeBody(req)
 		return nil, err
 	}
-	return e.to.Transport().RoundTrip(req)
+	again := repeated(req)
+	res, err := e.with(value).RoundTrip(req)
+	if err != nil || res.StatusCode != http.StatusUnauthorized || value == "" || again == nil {
+		closeBody(again)
+		return res, err
+	}
+	fresh, err := e.credential(req.Context(), value)
+	if err != nil || fresh == value {
+		closeBody(again)
+		if err != nil {
+			drain(res)
+			return nil, fmt.Errorf("the token of the API %.100q, after it was refused: %w", e.ref.Name, err)
+		}
+		return res, nil
+	}
+	drain(res)
+	return e.with(fresh).RoundTrip(again)
+}
+
+// with returns what sends requests with a credential.
+func (e endpoint) with(value string) http.RoundTripper {
+	to := e.to
+	to.Authorization = value
+	return to.Transport()
 }
 
 func closeBody(req *http.Request) {
-	if req.Body != nil {
+	if req != nil && req.Body != nil {
 		_ = req.Body.Close() // nothing was sent
 	}
 }

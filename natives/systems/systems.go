@@ -44,6 +44,7 @@ type shared struct {
 	known    map[integration.SecretRef]known
 	clusters map[clusterKey]openCluster
 	buckets  map[string]*objects.Bucket
+	tokens   map[tokenKey]*keptToken
 }
 
 // A source reads secrets.

@@ -296,13 +296,13 @@ func (c *checker) api(before, a *cloud.API) {
 			Message: "the change edits the read actions; before the merge those of base count"}, Property: "/readActions"})
 	}
 	const unasked = "a dry run of this change asks for none of them, and checks them by the data alone"
-	switch was, is := before.Ref(), a.Ref(); {
-	case !strings.EqualFold(was.URL, is.URL):
+	switch {
+	case !strings.EqualFold(before.Endpoint, a.Endpoint):
 		add(Finding{Finding: plan.Finding{Code: validate.CodeIdentity, Severity: plan.SeverityWarning,
 			Place: plan.Place{File: a.File, Pointer: "/endpoint"},
 			Message: fmt.Sprintf("all resources of %q are looked for there; those at the old endpoint stay, and nobody names "+
-				"them; %s", a.Name, unasked)}, Property: "/endpoint", From: was.URL, To: is.URL, hasChange: true})
-	case was.URL != is.URL, was.Token != is.Token, was.Insecure != is.Insecure, before.Family != a.Family:
+				"them; %s", a.Name, unasked)}, Property: "/endpoint", From: before.Endpoint, To: a.Endpoint, hasChange: true})
+	case before.Endpoint != a.Endpoint, !before.IsReachedLike(a):
 		add(Finding{Finding: plan.Finding{Code: CodeTarget, Severity: plan.SeverityWarning, Place: plan.Place{File: a.File},
 			Message: fmt.Sprintf("the change alters how the resources of %q are reached: %s", a.Name, unasked)}})
 	}

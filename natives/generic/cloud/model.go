@@ -40,7 +40,9 @@ type API struct {
 	Family   string
 	Endpoint string // https URL
 	Token    integration.SecretRef
-	Insecure bool
+	// Credentials are those instead of Token.
+	Credentials []Credential
+	Insecure    bool
 	// Specifications are paths of bundle resources, and Overrides is one, "" for none.
 	Specifications []string
 	Overrides      string
@@ -49,12 +51,6 @@ type API struct {
 	Mistake Mistake // of the entry; the zero value is none
 
 	specs *Specs
-}
-
-// Ref returns how the endpoint of an API is reached.
-func (a *API) Ref() integration.EndpointRef {
-	return integration.EndpointRef{Name: a.Name, URL: a.Endpoint, Token: a.Token, Insecure: a.Insecure,
-		Reads: a.ReadActions}
 }
 
 // Specs returns the specifications of an API, nil if it has a mistake.

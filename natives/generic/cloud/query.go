@@ -12,15 +12,53 @@ import (
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 )
 
-// The queries. The path comes first, so that each entry of an answer says which file it is.
+// The queries. The path comes first, so that each entry of an answer says which file it is. %s stands for the fields
+// that data with older schemas do not have.
 const (
 	apisQuery = `{ list: cloud_apis_v1 { path name family endpoint token { path field version } insecure
-  specifications overrides readActions } }`
+  specifications overrides readActions %s } }`
 	resourcesQuery = `{ list: cloud_resources_v1 { path api { path } type name parent resourceId body bodyText policy adopt
   delete protected allowReplace allowUpdate ignore exclusive secrets { at secret { path field version } } hooks
-  onSoftDeleted needs { path } } }`
+  onSoftDeleted needs { path } %s } }`
+	newerQuery = `{ api: __type(name: "CloudAPI_v1") { fields { name } } resource: __type(name: "CloudResource_v1") {
+  fields { name } } }`
 	contentQuery = `query($path: String) { list: resources_v1(path: $path) { path content } }`
 )
+
+// newer lists the fields that data with older schemas do not have, and how they are asked for.
+var newer = map[string]string{
+	"credentials": `credentials { parents kind secret { path field version } header user tokenUrl clientId scope secretInBody
+  tokenFile }`,
+	"outputs": `outputs { at to { path field version } }`,
+}
+
+// A graphType is what a GraphQL server says of a type.
+type graphType struct{ Fields []struct{ Name string } }
+
+// has reports whether a type has a field. Of a type that is not known everything is asked for.
+func (g *graphType) has(name string) bool {
+	return g == nil || slices.ContainsFunc(g.Fields, func(f struct{ Name string }) bool { return f.Name == name })
+}
+
+// queries returns the queries for APIs and resources that the data can answer.
+func queries(ctx context.Context, query integration.QueryFunc) (apis, all string, err error) {
+	raw, err := query(ctx, newerQuery, nil)
+	if err != nil {
+		return "", "", fmt.Errorf("asking which fields the data have: %w", err)
+	}
+	var types struct{ API, Resource *graphType }
+	if err := json.Unmarshal(raw, &types); err != nil {
+		return "", "", fmt.Errorf("reading which fields the data have: %w", err)
+	}
+	fields := func(t *graphType, name string) string {
+		if t.has(name) {
+			return newer[name]
+		}
+		return ""
+	}
+	return fmt.Sprintf(apisQuery, fields(types.API, "credentials")),
+		fmt.Sprintf(resourcesQuery, fields(types.Resource, "outputs")), nil
+}
 
 // A secretRow is a reference to a secret as an answer has it.
 type secretRow struct {
@@ -47,6 +85,22 @@ type apiRow struct {
 	Specifications []string   `json:"specifications"`
 	Overrides      string     `json:"overrides"`
 	ReadActions    []string   `json:"readActions"`
+
+	Credentials []credentialRow `json:"credentials"`
+}
+
+// A credentialRow is a credential of an API.
+type credentialRow struct {
+	Parents      []string   `json:"parents"`
+	Kind         string     `json:"kind"`
+	Secret       *secretRow `json:"secret"`
+	Header       string     `json:"header"`
+	User         string     `json:"user"`
+	TokenURL     string     `json:"tokenUrl"`
+	ClientID     string     `json:"clientId"`
+	Scope        string     `json:"scope"`
+	SecretInBody bool       `json:"secretInBody"`
+	TokenFile    string     `json:"tokenFile"`
 }
 
 // A pathRow is a reference to a datafile.
@@ -76,6 +130,13 @@ type resourceRow struct {
 	Hooks         []string        `json:"hooks"`
 	OnSoftDeleted string          `json:"onSoftDeleted"`
 	Needs         []pathRow       `json:"needs"`
+	Outputs       []outputRow     `json:"outputs"`
+}
+
+// An outputRow is a value that goes into the store of secrets.
+type outputRow struct {
+	At string     `json:"at"`
+	To *secretRow `json:"to"`
 }
 
 type secretAtRow struct {

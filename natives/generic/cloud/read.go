@@ -41,32 +41,19 @@ const maxKept = 64
 // the data have no such lists.
 func (r *Reader) Read(ctx context.Context, query integration.QueryFunc) (*Model, error) {
 	m := &Model{}
-	apis, err := ask[apiRow](ctx, query, apisQuery, "the APIs (cloud_apis_v1)")
+	ofAPIs, ofResources, err := queries(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := ask[resourceRow](ctx, query, resourcesQuery, "the resources (cloud_resources_v1)")
+	apis, err := ask[apiRow](ctx, query, ofAPIs, "the APIs (cloud_apis_v1)")
 	if err != nil {
 		return nil, err
 	}
-	texts := map[string]*string{} // contents of bundle resources, by path; nil is missing
-	content := func(ctx context.Context, path string) (string, bool, error) {
-		if text, known := texts[path]; known {
-			if text == nil {
-				return "", false, nil
-			}
-			return *text, true, nil
-		}
-		text, isThere, err := contentOf(ctx, query, path)
-		if err != nil {
-			return "", false, err
-		}
-		texts[path] = nil
-		if isThere {
-			texts[path] = &text
-		}
-		return text, isThere, nil
+	rows, err := ask[resourceRow](ctx, query, ofResources, "the resources (cloud_resources_v1)")
+	if err != nil {
+		return nil, err
 	}
+	content := contents(query)
 	byFile := map[string]*API{}
 	for _, row := range apis {
 		a := r.api(row)
@@ -95,6 +82,28 @@ func (r *Reader) Read(ctx context.Context, query integration.QueryFunc) (*Model,
 	slices.SortFunc(m.Resources, func(a, b *Resource) int { return strings.Compare(a.File, b.File) })
 	m.resolve(r.families())
 	return m, nil
+}
+
+// contents returns what reads bundle resources, each of them once.
+func contents(query integration.QueryFunc) contentFunc {
+	texts := map[string]*string{} // contents of bundle resources, by path; nil is missing
+	return func(ctx context.Context, path string) (string, bool, error) {
+		if text, known := texts[path]; known {
+			if text == nil {
+				return "", false, nil
+			}
+			return *text, true, nil
+		}
+		text, isThere, err := contentOf(ctx, query, path)
+		if err != nil {
+			return "", false, err
+		}
+		texts[path] = nil
+		if isThere {
+			texts[path] = &text
+		}
+		return text, isThere, nil
+	}
 }
 
 func (r *Reader) families() func(string) *family.Family {
@@ -144,6 +153,9 @@ func (r *Reader) api(row row[apiRow]) *API {
 		}
 		a.Token = ref
 	}
+	if pointer, why := a.readCredentials(e.Credentials, r.families()(e.Family)); why != "" {
+		fail(CodePattern, pointer, why)
+	}
 	_, err := origin.Server(a.Endpoint)
 	switch {
 	case e.Name == "":
@@ -183,9 +195,10 @@ func (m *Model) checkAPIs() {
 		switch {
 		case same != nil:
 			a.Mistake = Mistake{reconcile.CodeDuplicate, "/name", fmt.Sprintf("%s has the name %q, too", same.File, a.Name)}
-		case at != nil && (at.Token != a.Token || at.Insecure != a.Insecure || at.Family != a.Family):
+		case at != nil && !at.IsReachedLike(a):
 			a.Mistake = Mistake{reconcile.CodeDuplicate, "/endpoint",
-				fmt.Sprintf("%s reaches the same endpoint with another token, family or insecure; say the same in both", at.File)}
+				fmt.Sprintf("%s reaches the same endpoint with another token, credentials, family or insecure; say the same in both",
+					at.File)}
 		default:
 			names[a.Name], endpoints[a.Endpoint] = a, cmp.Or(at, a)
 			continue

@@ -32,6 +32,8 @@ const (
 type World struct {
 	Data      map[string]Fields
 	Resources map[string]string // contents by path
+	// Older says that the GraphQL types are those from before credentials and outputs.
+	Older bool
 }
 
 // New returns a world with an API of the family arm at an endpoint, and no resources. Its
@@ -59,7 +61,7 @@ func (w *World) Add(file string, r Fields) {
 
 // Clone returns a copy that shares nothing but the values of datafiles.
 func (w *World) Clone() *World {
-	out := &World{Data: map[string]Fields{}, Resources: maps.Clone(w.Resources)}
+	out := &World{Data: map[string]Fields{}, Resources: maps.Clone(w.Resources), Older: w.Older}
 	for file, of := range w.Data {
 		out.Data[file] = maps.Clone(of)
 	}
@@ -84,6 +86,16 @@ func (w *World) bundle() ([]byte, error) {
 	var types []any
 	if err := json.Unmarshal(raw, &types); err != nil {
 		return nil, err
+	}
+	if w.Older {
+		for _, t := range types {
+			of, _ := t.(Fields)
+			all, _ := of["fields"].([]any)
+			of["fields"] = slices.DeleteFunc(all, func(f any) bool {
+				name, _ := f.(Fields)["name"].(string)
+				return name == "credentials" || name == "outputs"
+			})
+		}
 	}
 	field := func(name, typ string, more Fields) Fields {
 		out := Fields{"name": name, "type": typ}
