@@ -89,6 +89,7 @@ var tested = map[string][]string{
 	"early_exit":              {"natives/manager TestEarlyExitCases", "natives/saas TestEarlyExitCases"},
 	"plain_type":              {"natives/openapi/classes TestPlainTypeCases"},
 	"failed":                  {"natives/generic TestFailedCases"},
+	"natural_key":             {"natives/generic TestNaturalKeyCases"},
 	"credentials":             {"natives/systems TestCredentialCases"},
 	"filter":                  {"natives/manager TestFilterCases"},
 	"params":                  {"natives/manager TestParamsCases"},
@@ -138,8 +139,7 @@ var later = map[string]string{}
 // waiting says, for each area of the newer cases that no driver reads yet, with which work its engine is built. An area
 // may have older cases that are tested.
 var waiting = map[string]string{
-	"outputs":     proven + "values of one resource in another one, or in a secret store",
-	"natural_key": proven + "plain REST, the third family",
+	"outputs": proven + "values of one resource in another one, or in a secret store",
 }
 
 // proven is the issue that most of them wait for.

@@ -80,8 +80,9 @@ func (c *collection) findUnlisted(ctx context.Context, items map[string]*reconci
 
 // look reads the resource of an entry, nil if it is not there. Then it says whether it may be
 // created.
-func (s *service) look(ctx context.Context, e *entry, key reconcile.Key) (*reconcile.Thing, hooks.Ready, error) {
-	t := rest.Target{Address: e.of.Address, Type: e.of.TypeID()}
+func (s *service) look(ctx context.Context, e *entry, key reconcile.Key, l *listing) (*reconcile.Thing, hooks.Ready,
+	error) {
+	t := rest.Target{Address: e.of.Address, Type: e.of.TypeID(), Plain: e.of.Plain, Find: s.finder(e, l)}
 	var live rest.Live
 	if e.presence != unlisted {
 		var err error

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/generic/body"
@@ -57,6 +58,12 @@ type service struct {
 	client *rest.Client
 	target target
 	root   string
+
+	entries map[reconcile.Key]*entry
+	known   map[reconcile.Key]reconcile.Record
+	owner   reconcile.Owner
+	now     func() time.Time
+	places  sync.Mutex // guards where entries are
 }
 
 // open returns the client of a part, which sends requests with a transport.
@@ -74,7 +81,13 @@ func (g *generic) open(env integration.Environment, p native.Part, transport htt
 	if err != nil {
 		return nil, reconcile.Config(err)
 	}
-	s := &service{generic: g, target: t, root: p.Shard}
+	s := &service{generic: g, target: t, root: p.Shard, entries: map[reconcile.Key]*entry{}, known: p.Known,
+		owner: reconcile.Owner{Integration: env.Integration, Caller: p.Caller}, now: g.Clock.Fill().Now}
+	for _, it := range p.Items {
+		if e, isEntry := it.Body.(*entry); isEntry {
+			s.entries[it.Key] = e
+		}
+	}
 	s.client = &rest.Client{Family: g.Families(t.Family), Endpoint: u, Transport: transport, Throttle: throttle,
 		Clock: g.Clock, Timeout: set.Timeout, Lag: min(set.Patience, set.Timeout),
 		Classify: g.classify, Mask: env.Mask}
@@ -125,8 +138,8 @@ func (g *generic) current(ctx context.Context, env integration.Environment, p na
 	if err != nil {
 		return native.Current{}, err
 	}
-	c := &collection{service: s, out: native.Current{Unread: map[reconcile.Key]error{}, Kept: map[reconcile.Key]string{},
-		Mistakes: map[reconcile.Key]reconcile.Mistake{}}}
+	c := &collection{service: s, lists: &listing{}, out: native.Current{Unread: map[reconcile.Key]error{},
+		Kept: map[reconcile.Key]string{}, Mistakes: map[reconcile.Key]reconcile.Mistake{}}}
 	items := map[string]*reconcile.Item{}
 	for i := range p.Items {
 		if it := &p.Items[i]; it.Mistake == (reconcile.Mistake{}) {
@@ -176,8 +189,9 @@ func isOfTarget(err error) bool {
 // A collection takes what is read.
 type collection struct {
 	*service
-	mu  sync.Mutex
-	out native.Current
+	lists *listing
+	mu    sync.Mutex
+	out   native.Current
 }
 
 // read reads the resource of an entry.
@@ -186,7 +200,13 @@ func (c *collection) read(ctx context.Context, it *reconcile.Item) error {
 	if !ok {
 		return fmt.Errorf("the item %q has a body of type %T", it.Key, it.Body)
 	}
-	thing, ready, err := c.look(ctx, e, it.Key)
+	thing, ready, err := c.look(ctx, e, it.Key, c.lists)
+	if m, isAmbiguous := mistakeOfSearch(err); isAmbiguous {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.out.Mistakes[it.Key] = m
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -195,6 +215,7 @@ func (c *collection) read(ctx context.Context, it *reconcile.Item) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.judge(e, it, thing)
 	switch {
 	case thing != nil:
 		c.out.Things = append(c.out.Things, *thing)
@@ -246,9 +267,11 @@ func (s *service) thing(ctx context.Context, e *entry, key reconcile.Key, live r
 		return nil, err
 	}
 	thing := &reconcile.Thing{Key: key, Body: is, Parent: e.of.Around, Needs: e.of.Needs, Version: live.ETag}
-	f := s.client.Family
-	thing.Mark = markOf(f, live.Body)
+	thing.Mark = s.markOf(e, live.Body)
 	thing.Unmarkable = !e.canMark()
+	if thing.Unmarkable && e.of.IsSought && e.pending.Intended { // the state is the only memory
+		thing.Mark = s.owner.Mark()
+	}
 	thing.SoftDeleted = isGoing(live.Body)
 	return thing, nil
 }
@@ -281,6 +304,11 @@ func (c *collection) readLeft(ctx context.Context, key reconcile.Key, known reco
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if was.Envelope != "" {
+		if inner, has := body.Get(live.Body, "/"+was.Envelope); has {
+			live.Body = inner
+		}
+	}
 	c.out.Things = append(c.out.Things, reconcile.Thing{Key: key, Body: found{live: live},
 		Mark: markOf(c.client.Family, live.Body), Version: live.ETag})
 	return nil

@@ -20,9 +20,7 @@ type doer struct {
 	*service
 	env     integration.Environment
 	state   state.Store // nil if nothing is remembered
-	entries map[reconcile.Key]*entry
-	known   map[reconcile.Key]reconcile.Record
-	hashKey []byte // of the hashes of secrets
+	hashKey []byte      // of the hashes of secrets
 }
 
 // doer returns what reads and writes the resources of a part.
@@ -43,7 +41,7 @@ func (g *generic) doer(ctx context.Context, env integration.Environment, act int
 	if err != nil {
 		return nil, err
 	}
-	d := &doer{service: s, env: env, state: act.State, entries: map[reconcile.Key]*entry{}, known: p.Known}
+	d := &doer{service: s, env: env, state: act.State}
 	if d.hashKey, err = makeKey(ctx, act.State); err != nil {
 		return nil, err
 	}
@@ -53,7 +51,6 @@ func (g *generic) doer(ctx context.Context, env integration.Environment, act int
 			continue
 		}
 		e.key = d.hashKey
-		d.entries[it.Key] = e
 		if _, known := p.Known[it.Key]; known && e.pending.Intended && e.pending.Operation == nil {
 			if err := d.memory(it.Key, e).end(ctx, false); err != nil {
 				return nil, err
@@ -64,7 +61,7 @@ func (g *generic) doer(ctx context.Context, env integration.Environment, act int
 }
 
 func (d *doer) memory(k reconcile.Key, e *entry) *memory {
-	return &memory{store: d.state, key: k, is: e.pending}
+	return &memory{store: d.state, key: k, is: e.pending, at: d.now().UTC()}
 }
 
 // Read implements [reconcile.Doer].
@@ -78,7 +75,8 @@ func (d *doer) Read(ctx context.Context, key reconcile.Key) (*reconcile.Thing, e
 		e.presence = unknown
 		return nil, nil
 	}
-	live, err := d.client.Read(ctx, rest.Target{Address: e.of.Address, Type: e.of.TypeID()})
+	live, err := d.client.Read(ctx,
+		rest.Target{Address: e.of.Address, Type: e.of.TypeID(), Plain: e.of.Plain, Find: d.finder(e, nil)})
 	if err != nil || !live.Found {
 		return nil, err
 	}
@@ -104,6 +102,7 @@ func (d *doer) Write(ctx context.Context, s reconcile.Step, fresh *reconcile.Thi
 	if err != nil {
 		return reconcile.Config(err)
 	}
+	t.Find = d.finder(e, nil)
 	w := &writing{doer: d, entry: e, target: t, memory: d.memory(s.Key, e), step: s, fresh: fresh, mark: mark}
 	err = w.run(ctx)
 	var busy *rest.Error
@@ -171,10 +170,17 @@ func (w *writing) write(ctx context.Context) error {
 	if errors.Is(err, rest.ErrPending) {
 		return err
 	}
+	if refused, isRefused := errors.AsType[*rest.Error](err); isRefused && refused.IsRefusal() && w.fresh == nil &&
+		w.of.IsSought {
+		w.memory.is.Intended = false // nothing was created, and nothing has to be looked for
+	}
 	if err = errors.Join(err, w.ended(ctx, err), w.memory.end(ctx, true)); err != nil {
 		return err
 	}
 	w.written = r.Live.Body
+	if r.Path != "" && w.of.Plain != nil {
+		w.at = &rest.Place{Path: r.Path}
+	}
 	return w.Hooks.PostReconcile(ctx, w.hooked(w.entry, r.Live.Body))
 }
 
@@ -209,7 +215,7 @@ var errMoved = fmt.Errorf("its mark changed just now: %w", reconcile.ErrConflict
 
 // isStillOurs returns an error if the mark is not the one that was judged.
 func (w *writing) isStillOurs(_ context.Context, live rest.Live) error {
-	if live.Found && w.fresh != nil && markOf(w.client.Family, live.Body) != w.fresh.Mark {
+	if live.Found && w.fresh != nil && !w.fresh.Unmarkable && w.doer.markOf(w.entry, live.Body) != w.fresh.Mark {
 		return errMoved
 	}
 	return nil

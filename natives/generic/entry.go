@@ -41,6 +41,8 @@ type entry struct {
 	pending  pending
 	now      time.Time
 
+	// at is where the resource was found whose id the service gives, nil if it is not known.
+	at *rest.Place
 	// written is the resource as it was read after a write, nil if nothing was written.
 	written any
 	// leftOut is the places that the last plan leaves to other managers.
@@ -120,7 +122,7 @@ func (e *entry) target() (rest.Target, error) {
 		return rest.Target{}, err
 	}
 	defer specs.Lock()()
-	t := rest.Target{Address: e.of.Address, Type: e.of.TypeID()}
+	t := rest.Target{Address: e.of.Address, Type: e.of.TypeID(), Plain: e.of.Plain}
 	if t.Abilities, err = rest.AbilitiesOf(e.family, e.of.Of, c, specs.Locker()); err != nil {
 		return rest.Target{}, err
 	}
@@ -177,6 +179,8 @@ type record struct {
 	URI  string `json:"uri"` // with the query
 	// Digest is that of the data that were applied, without secrets.
 	Digest string `json:"digest,omitempty"`
+	// Envelope is the member of answers in which the resource stands, "" if they are it.
+	Envelope string `json:"envelope,omitempty"`
 }
 
 // remembers returns what the state keeps of an entry.
@@ -185,7 +189,11 @@ func remembers(v any) any {
 	if !ok {
 		return nil
 	}
-	out := record{Type: e.of.TypeID(), ID: e.of.Address.ID, URI: e.of.Address.URI(), Digest: body.Digest(e.desired)}
+	at := e.address()
+	out := record{Type: e.of.TypeID(), ID: e.of.Address.ID, URI: at.URI(), Digest: body.Digest(e.desired)}
+	if e.of.Plain != nil {
+		out.Envelope = e.of.Plain.Answer
+	}
 	if wanted, known, err := e.wanted(); err == nil {
 		out.Body = body.Canonical(threeway.Remember(fields.Without(wanted, e.leftOut, known), known, e.key))
 	}
@@ -239,8 +247,12 @@ func (e *entry) input(wanted any, known rules.Rules, applied any, wasApplied boo
 	for _, l := range is.leaves {
 		ignore = append(ignore, l.At)
 	}
+	live := is.live.Body
+	if e.of.Plain != nil {
+		live = e.of.Plain.Alike(live, wanted)
+	}
 	return threeway.Input{
-		Applied: applied, WasApplied: wasApplied, Desired: wanted, Live: is.live.Body, IsThere: is.live.Found,
+		Applied: applied, WasApplied: wasApplied, Desired: wanted, Live: live, IsThere: is.live.Found,
 		Rules: rules.With(known, rules.Overlay{Ignore: ignore, Unread: e.unread(is)}), AllowReplace: e.of.AllowReplace,
 		AllowUpdate: e.of.AllowUpdate,
 		Children:    e.children, Key: key,
@@ -276,7 +288,11 @@ func compare(want reconcile.Item, is reconcile.Thing, last reconcile.Record) (re
 	if !isEntry || !isFound {
 		return reconcile.Difference{}, fmt.Errorf("an item has %T, and a thing has %T", want.Body, is.Body)
 	}
-	_, applied, wasApplied := recordOf(last)
+	record, applied, wasApplied := recordOf(last)
+	if e.of.Plain != nil {
+		thing.live.Body = e.of.Plain.Marks.Strip(thing.live.Body)
+		wasApplied = wasApplied && (!e.of.IsSought || record.URI == e.address().Path) // else it is another resource
+	}
 	if !wasApplied && e.pending.Intended { // it was created, and the process ended before it was remembered
 		applied, wasApplied = e.pending.applied()
 	}

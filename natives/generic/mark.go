@@ -40,18 +40,34 @@ func markOf(f *family.Family, live any) reconcile.Mark {
 	return reconcile.MarkOfTags(texts)
 }
 
+// markOf returns the mark of the resource of an entry.
+func (s *service) markOf(e *entry, live any) reconcile.Mark {
+	if e.of.Plain != nil {
+		return e.of.Plain.Marks.Of(live)
+	}
+	return markOf(s.client.Family, live)
+}
+
 // canMark reports whether the resource of an entry can have a mark.
-func (e *entry) canMark() bool { return canMark(e.family, e.of.API.Specs(), e.of.Of) }
+func (e *entry) canMark() bool {
+	if e.of.Plain != nil {
+		return e.of.Plain.Marks.Member != ""
+	}
+	return canMark(e.family, e.of.API.Specs(), e.of.Of)
+}
 
 // canMark reports whether resources of a type can have a mark.
 func canMark(f *family.Family, specs *cloud.Specs, of *resources.Type) bool {
 	return f.Marks != "" && specs.Has(of, f.Marks)
 }
 
-// marked returns a desired body with a mark.
-func (e *entry) marked(desired any, m reconcile.Mark) (any, error) {
-	if !e.canMark() {
+// marked returns a desired body with a mark. live is the resource as it is, nil if it is not there.
+func (e *entry) marked(desired, live any, m reconcile.Mark) (any, error) {
+	switch {
+	case !e.canMark():
 		return desired, nil
+	case e.of.Plain != nil:
+		return e.of.Plain.Marks.Put(desired, live, m)
 	}
 	texts, err := marksOf(e.family, m)
 	if err != nil {

@@ -21,6 +21,7 @@ type pending struct {
 	Version   string               `json:"version"`
 	Key       reconcile.Key        `json:"key"`
 	Intended  bool                 `json:"intended,omitempty"`  // it was not there, and we were about to create it
+	Since     time.Time            `json:"since,omitzero"`      // when that was
 	Operation *operation.Operation `json:"operation,omitempty"` // that goes on
 	// Sent is the body that was sent, as records have it: what the operation applies.
 	Sent string `json:"sent,omitempty"`
@@ -74,11 +75,12 @@ type memory struct {
 	store state.Store // nil: nothing is stored
 	key   reconcile.Key
 	is    pending
+	at    time.Time // when it writes
 }
 
 // Intend implements [rest.Memory].
 func (m *memory) Intend(ctx context.Context) error {
-	m.is.Intended = true
+	m.is.Intended, m.is.Since = true, m.at
 	return m.save(ctx)
 }
 

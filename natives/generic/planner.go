@@ -25,6 +25,9 @@ func (p *planner) Plan(ctx context.Context, live rest.Live) (*rest.Change, error
 		return nil, fmt.Errorf("somebody made it just now: %w", reconcile.ErrConflict)
 	case !live.Found && p.fresh != nil:
 		return nil, fmt.Errorf("somebody deleted it just now: %w", reconcile.ErrConflict)
+	case live.Found && p.fresh == nil && p.of.IsSought && p.canMark() &&
+		p.doer.markOf(p.entry, live.Body) != p.owner.Mark():
+		return nil, fmt.Errorf("somebody made another one with its natural key: %w", reconcile.ErrConflict)
 	}
 	if err := p.isStillOurs(ctx, live); err != nil {
 		return nil, err
@@ -84,7 +87,7 @@ func (p *planner) applied() (any, bool) {
 // desiredNow returns the body to send.
 func (p *planner) desiredNow(ctx context.Context, live rest.Live) (any, error) {
 	if onlyMarks(p.step.Action) {
-		return p.marked(map[string]any{}, p.mark)
+		return p.marked(map[string]any{}, live.Body, p.mark)
 	}
 	desired, err := p.full(ctx, p.env.Secret)
 	if err != nil {
@@ -98,7 +101,7 @@ func (p *planner) desiredNow(ctx context.Context, live rest.Live) (any, error) {
 		}
 	}
 	p.memory.is.Sent = body.Canonical(threeway.Remember(desired, p.rules, p.hashKey))
-	return p.marked(desired, p.mark)
+	return p.marked(desired, live.Body, p.mark)
 }
 
 // Mutate implements [rest.Planner].

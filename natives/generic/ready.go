@@ -93,6 +93,9 @@ func (g *generic) join(ctx context.Context, env integration.Environment, p nativ
 	if err != nil {
 		return err
 	}
+	if e.of.Plain != nil {
+		return nil // what stands below a resource of a plain API need not be about its status
+	}
 	for _, part := range e.of.Of.Joins {
 		live, err := s.client.Join(ctx, rest.Target{Address: e.of.Address, Type: e.of.TypeID()}, part)
 		if err != nil {

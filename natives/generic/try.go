@@ -32,7 +32,8 @@ func (g *generic) try(ctx context.Context, env integration.Environment, p native
 		return nil, err
 	}
 	service.client.Trial = true
-	d := &doer{service: service, env: env, entries: map[reconcile.Key]*entry{s.Key: e}, known: p.Known, hashKey: e.key}
+	service.entries[s.Key] = e
+	d := &doer{service: service, env: env, hashKey: e.key}
 	about, err := e.target()
 	if err != nil {
 		return nil, err

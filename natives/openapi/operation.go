@@ -258,3 +258,19 @@ func (o Operation) Asks(except string) (bool, error) {
 		return p.Value.Get("in").Text() == "query" && p.Value.Get("required").Is() && p.Value.Get("name").Text() != except
 	}), nil
 }
+
+// QueryNames returns the names of the parameters in the query of an operation, sorted.
+func (o Operation) QueryNames() ([]string, error) {
+	all, err := parameters(o.place, o.item)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, p := range all {
+		if p.Value.Get("in").Text() == "query" {
+			out = append(out, p.Value.Get("name").Text())
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/natives/generic/body"
 	"github.com/app-sre/prcheck/natives/generic/family"
+	"github.com/app-sre/prcheck/natives/generic/plain"
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/openapi/resources"
 	"github.com/app-sre/prcheck/natives/reconcile"
@@ -122,6 +123,11 @@ type Resource struct {
 	Digest string            // of the specifications that its type reaches and of the overrides about it
 	Across []reconcile.Key   // entries of other roots that it refers to
 	Where  map[string]string // pointer in the datafile of each pointer in the body with a reference
+
+	// Plain is the habits of a type of the family plain, nil for others. IsSought says that the service gives the id, and
+	// the entry names the resource by its natural key: its address has the name in the place of the id.
+	Plain    *plain.Habits
+	IsSought bool
 
 	Mistake Mistake
 

@@ -127,6 +127,9 @@ func (r *Resource) setAddress(f *family.Family, types []*resources.Type, ref fam
 		if _, err := r.API.specs.Rules(t); err != nil {
 			r.fail(codeOf(err), "/type", openapi.MessageOf(err))
 		}
+		if t.Family == resources.Plain {
+			r.setHabits(t, ref)
+		}
 		return
 	}
 	pointer := "/name"

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/app-sre/prcheck/natives/generic/plain"
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/openapi"
 	"github.com/app-sre/prcheck/natives/openapi/classes"
@@ -34,7 +35,8 @@ type Specs struct {
 	overrides []*classes.Overrides
 	types     map[*resources.Type]*typed
 	warnings  []error
-	mistake   error // why nothing can be read with them
+	mistake   error                     // why nothing can be read with them
+	misplaced map[*resources.Type]error // why a description says a place of creation that is none
 }
 
 // A typed is what was made of a type.
@@ -43,6 +45,8 @@ type typed struct {
 	rules      *rules.Classified
 	digest     string
 	err        error
+	plain      *plain.Habits // of a type of the family plain
+	plainErr   error         // why it cannot be managed
 }
 
 // Warnings returns what cannot be read of the specifications, sorted.
@@ -104,6 +108,14 @@ func (s *Specs) Rules(t *resources.Type) (*rules.Classified, error) {
 	return of.rules, of.err
 }
 
+// Plain returns the habits of a type of the family plain. The error says why it cannot be managed.
+func (s *Specs) Plain(t *resources.Type) (*plain.Habits, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := s.of(t)
+	return of.plain, of.plainErr
+}
+
 // Digest returns the digest of the documents that a type reaches and of the overrides about it.
 func (s *Specs) Digest(t *resources.Type) string {
 	s.mu.Lock()
@@ -118,6 +130,12 @@ func (s *Specs) of(t *resources.Type) *typed {
 		of.classifier, of.err = classes.New(t, s.overrides...)
 		if of.err == nil {
 			of.rules = rules.Of(of.classifier, &s.mu)
+		}
+		if of.plainErr = s.misplaced[t]; of.plainErr == nil {
+			of.plainErr = of.err
+		}
+		if t.Family == resources.Plain && of.plainErr == nil {
+			of.plain, of.plainErr = plain.Read(t, of.classifier, s.overrides...)
 		}
 		s.types[t] = of
 	}
@@ -257,8 +275,26 @@ func (s *Specs) readOverrides(ctx context.Context, a *API, content contentFunc) 
 		return nil
 	}
 	s.overrides = []*classes.Overrides{shipped, own} // a later file replaces what an earlier one says
+	s.describe(own)
 	s.checkOverrides(own)
 	return nil
+}
+
+// describe gives types the addresses at which descriptions create them.
+func (s *Specs) describe(own *classes.Overrides) {
+	s.misplaced = map[*resources.Type]error{}
+	for _, t := range s.index.Types() {
+		d, err := classes.Describe(t, own)
+		if err == nil && d.Create != "" {
+			var elsewhere *resources.Type
+			if elsewhere, err = t.CreatedAt(d.CreatePath()); err == nil {
+				*t = *elsewhere
+			}
+		}
+		if err != nil {
+			s.misplaced[t] = &openapi.Error{Code: string(plain.CodeDescription), Place: t.ID(), Message: openapi.MessageOf(err)}
+		}
+	}
 }
 
 // checkOverrides notes the entries that correct nothing.
@@ -267,10 +303,17 @@ func (s *Specs) checkOverrides(own *classes.Overrides) {
 		if slices.ContainsFunc(own.Entries, func(e *classes.Entry) bool { return e.IsAbout(t) }) {
 			if of := s.of(t); of.err != nil {
 				s.warnings = append(s.warnings, of.err)
+			} else if isDescribed(own, t) && of.plainErr != nil {
+				s.warnings = append(s.warnings, of.plainErr)
 			}
 		}
 	}
 	s.warnings = append(s.warnings, own.Unused(true)...)
+}
+
+// isDescribed reports whether a file says something of the habits of a type.
+func isDescribed(own *classes.Overrides, t *resources.Type) bool {
+	return slices.ContainsFunc(own.Entries, func(e *classes.Entry) bool { return e.IsAbout(t) && e.Describes() })
 }
 
 // codeOf returns the code of an error of a specification.

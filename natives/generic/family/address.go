@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -70,6 +71,9 @@ func (f *Family) Locate(t *resources.Type, r Reference) (Address, error) {
 	if r.ID != "" && (r.Parent != "" || r.Name != "") {
 		return Address{}, errBoth
 	}
+	if r.ID == "" && isElsewhere(t) {
+		return f.locateElsewhere(t, r)
+	}
 	parts, err := f.parts(t, template, own, r)
 	if err != nil {
 		return Address{}, err
@@ -84,12 +88,72 @@ func (f *Family) Locate(t *resources.Type, r Reference) (Address, error) {
 	}
 	a := Address{Path: escape(values), ID: join(values), Name: values[len(values)-1], Parent: join(front)}
 	a.Key = f.Key(a.ID)
-	if t.CreatesByPost() != "" {
+	if t.CreatesByPost() != "" && !isElsewhere(t) {
 		a.Collection = escape(values[:len(values)-1])
 	}
 	if f.Query != nil {
 		a.Query = f.Query(t)
 	}
+	a.Root, a.Chain = f.Root(a), f.Chain(a)
+	return a, nil
+}
+
+// isElsewhere reports whether POST creates at an address that is not the one in front of the resource.
+func isElsewhere(t *resources.Type) bool {
+	at, path := t.CreatesByPost(), split(t.Path)
+	if at == "" {
+		return false
+	}
+	parts := split(at)
+	return len(parts) != len(path)-1 || slices.ContainsFunc(path[:len(path)-1], func(part string) bool {
+		i := slices.Index(path, part)
+		return !isParameter(part) && !strings.EqualFold(part, parts[i]) || isParameter(part) != isParameter(parts[i])
+	})
+}
+
+// locateElsewhere returns the address of a resource that POST creates elsewhere: its parent is that of the address
+// which creates. The parameters in front of the name are, in their order, those of that address.
+func (f *Family) locateElsewhere(t *resources.Type, r Reference) (Address, error) {
+	at, template := split(t.CreatesByPost()), split(t.Path)
+	if err := CheckName(r.Name); err != nil {
+		return Address{}, fmt.Errorf("name %s: %w", quote(r.Name), err)
+	}
+	own := f.Parent(append(slices.Clone(at), r.Name)) - 1
+	if isParameter(at[len(at)-1]) || own < 1 {
+		return Address{}, fmt.Errorf("%s is no collection", quote(t.CreatesByPost()))
+	}
+	var parent []string
+	if r.Parent != "" {
+		var err error
+		if parent, err = Split(r.Parent); err != nil {
+			return Address{}, fmt.Errorf("parent %s: %w", quote(r.Parent), err)
+		}
+	}
+	values, err := f.match(t, at, append(parent, at[len(at)-own:]...), own)
+	if err != nil {
+		return Address{}, fmt.Errorf("parent %s: the resource is created at %s", quote(r.Parent), t.CreatesByPost())
+	}
+	var given []string
+	for i, part := range at {
+		if isParameter(part) {
+			given = append(given, values[i])
+		}
+	}
+	path := slices.Clone(template)
+	for i, part := range template[:len(template)-1] {
+		if !isParameter(part) {
+			continue
+		}
+		if len(given) == 0 {
+			return Address{}, fmt.Errorf("the address %s has the parameter %s, and %s has none for it", t.Path, part,
+				t.CreatesByPost())
+		}
+		path[i], given = given[0], given[1:]
+	}
+	path[len(path)-1] = r.Name
+	a := Address{Path: escape(path), Collection: escape(values), ID: join(append(values, r.Name)), Name: r.Name,
+		Parent: join(values[:len(values)-own])}
+	a.Key = f.Key(a.ID)
 	a.Root, a.Chain = f.Root(a), f.Chain(a)
 	return a, nil
 }

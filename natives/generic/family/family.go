@@ -83,7 +83,7 @@ type Limit struct {
 }
 
 // all lists the families that data can name.
-func all() []*Family { return []*Family{ARM, Kubernetes} }
+func all() []*Family { return []*Family{ARM, Kubernetes, Plain} }
 
 // Of returns the family with a name, nil if there is none.
 func Of(name string) *Family {

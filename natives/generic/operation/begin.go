@@ -141,6 +141,15 @@ func outcomeOf(state string) Outcome {
 	return ""
 }
 
+// outcomeOfAction reads the state of an action of a plain API.
+func outcomeOfAction(state string) Outcome {
+	switch strings.ToLower(strings.TrimSpace(state)) {
+	case "success", "completed", "complete", "done":
+		return Succeeded
+	}
+	return outcomeOf(state)
+}
+
 // IsFailed reports whether a resource says that its last operation failed or was canceled, in the words of the service.
 func IsFailed(body any) (state string, isFailed bool) {
 	state = provisioningState(body)

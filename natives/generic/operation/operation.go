@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/internal/retry"
@@ -158,12 +159,19 @@ func (f Follower) read(o *Operation, a Answer) Ending {
 		return Ending{}
 	default:
 		object, _ := a.Body.(map[string]any)
+		outcome := outcomeOf
+		if inner, isAction := object["action"].(map[string]any); isAction { // of a plain API
+			object, outcome = inner, outcomeOfAction
+		}
 		state, _ := object["status"].(string)
+		if strings.HasPrefix(strings.ToLower(state), "error") {
+			state = "failed"
+		}
 		switch {
-		case outcomeOf(state) == Succeeded:
+		case outcome(state) == Succeeded:
 			return Ending{Outcome: Succeeded}
-		case outcomeOf(state) == Failed:
-			return failure(state, a.Body)
+		case outcome(state) == Failed:
+			return failure(state, object)
 		case state == "" && a.Status != http.StatusAccepted:
 			return Ending{Outcome: Unknown}
 		}

@@ -25,8 +25,8 @@ func (b cutBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// plain makes an answer with any text and media type.
-func plain(status int, media, text string) func() *http.Response {
+// plainText makes an answer with any text and media type.
+func plainText(status int, media, text string) func() *http.Response {
 	return func() *http.Response {
 		res := answer(status, nil, "Content-Type", media)
 		res.Body = io.NopCloser(strings.NewReader(text))
@@ -44,34 +44,35 @@ func TestBadAnswers(t *testing.T) {
 		class  Class
 		want   string
 	}{
-		{"HTML", plain(200, "text/html", "<html>login</html>"), Fatal,
+		{"HTML", plainText(200, "text/html", "<html>login</html>"), Fatal,
 			`the answer of cloud.example is "text/html", not JSON: check the endpoint`},
-		{"no media type", plain(200, "", "{}"), Fatal, "not JSON"},
-		{"HTML in place of an error", plain(403, "text/html", "<html>no</html>"), Slow, "status 403: the answer is no JSON"},
-		{"HTML in place of 404", plain(404, "text/html", "<html>no</html>"), Fatal,
+		{"no media type", plainText(200, "", "{}"), Fatal, "not JSON"},
+		{"HTML in place of an error", plainText(403, "text/html", "<html>no</html>"), Slow,
+			"status 403: the answer is no JSON"},
+		{"HTML in place of 404", plainText(404, "text/html", "<html>no</html>"), Fatal,
 			"status 404: the answer of cloud.example is \"text/html\", not JSON: check the endpoint"},
-		{"a cut 404", plain(404, mediaJSON, `{"error":{"co`), Retry, "status 404: the answer is cut"},
-		{"a cut body", plain(200, mediaJSON, `{"a": {"b`), Retry, "the answer is cut"},
+		{"a cut 404", plainText(404, mediaJSON, `{"error":{"co`), Retry, "status 404: the answer is cut"},
+		{"a cut body", plainText(200, mediaJSON, `{"a": {"b`), Retry, "the answer is cut"},
 		{"a cut line", func() *http.Response {
-			res := plain(200, mediaJSON, "")()
+			res := plainText(200, mediaJSON, "")()
 			res.Body = cutBody{strings.NewReader(`{"a":`)}
 			return res
 		}, Retry, "the answer is cut"},
-		{"too large", plain(200, mediaJSON, `"`+strings.Repeat("x", 2<<20)+`"`), Fatal, "the answer has more than 1 MiB"},
-		{"too deep", plain(200, mediaJSON, deep), Fatal, "the answer is no JSON"},
-		{"a list", plain(200, mediaJSON, `[]`), Fatal, "the answer is no JSON object"},
-		{"nothing", plain(200, mediaJSON, ``), Fatal, "the answer is no JSON object"},
-		{"twice the same member", plain(200, mediaJSON, `{"a":1,"a":2}`), Fatal, "the answer is no JSON"},
-		{"invalid UTF-8", plain(200, mediaJSON, "{\"a\":\"\xff\"}"), Fatal, "the answer is no JSON"},
+		{"too large", plainText(200, mediaJSON, `"`+strings.Repeat("x", 2<<20)+`"`), Fatal, "the answer has more than 1 MiB"},
+		{"too deep", plainText(200, mediaJSON, deep), Fatal, "the answer is no JSON"},
+		{"a list", plainText(200, mediaJSON, `[]`), Fatal, "the answer is no JSON object"},
+		{"nothing", plainText(200, mediaJSON, ``), Fatal, "the answer is no JSON object"},
+		{"twice the same member", plainText(200, mediaJSON, `{"a":1,"a":2}`), Fatal, "the answer is no JSON"},
+		{"invalid UTF-8", plainText(200, mediaJSON, "{\"a\":\"\xff\"}"), Fatal, "the answer is no JSON"},
 		{"a redirect", func() *http.Response { return answer(302, nil, "Location", "https://evil.example/") }, Fatal,
 			"redirect"},
 		{"a permanent redirect", func() *http.Response { return answer(308, nil, "Location", "/there") }, Fatal, "redirect"},
-		{"not allowed", plain(401, mediaJSON, `{"error":{"code":"","message":"no"}}`), Fatal, "status 401: no"},
-		{"escapes in a message", plain(400, mediaJSON, `{"error":{"code":"X","message":"a\u001b[31m\nred"}}`), Fatal,
+		{"not allowed", plainText(401, mediaJSON, `{"error":{"code":"","message":"no"}}`), Fatal, "status 401: no"},
+		{"escapes in a message", plainText(400, mediaJSON, `{"error":{"code":"X","message":"a\u001b[31m\nred"}}`), Fatal,
 			"status 400 X: a red"},
-		{"a secret in a message", plain(400, mediaJSON, `{"error":{"code":"X","message":"hunter2-canary is wrong"}}`), Fatal,
+		{"a secret in a message", plainText(400, mediaJSON, `{"error":{"code":"X","message":"hunter2-canary is wrong"}}`), Fatal,
 			"status 400 X: *** is wrong"},
-		{"a long message", plain(400, mediaJSON, `{"error":{"code":"X","message":"`+strings.Repeat("m", 5000)+`"}}`), Fatal,
+		{"a long message", plainText(400, mediaJSON, `{"error":{"code":"X","message":"`+strings.Repeat("m", 5000)+`"}}`), Fatal,
 			"status 400 X: mmm"},
 		{"no line", func() *http.Response { return &http.Response{} }, Retry, "no answer: the line is cut"},
 	} {

@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/body"
 	"github.com/app-sre/prcheck/natives/generic/family"
 	"github.com/app-sre/prcheck/natives/generic/operation"
+	"github.com/app-sre/prcheck/natives/generic/plain"
 )
 
 // A Client reads and writes the resources of one API. It can be used by several goroutines at
@@ -58,6 +59,10 @@ type Target struct {
 	// Inline is the JSON pointers of lists in the body whose items are resources of their own.
 	// An update that says nothing about such a list keeps what is there.
 	Inline []string
+	// Plain is the habits of a type of the family plain, nil for others. Find finds the resource if the service gives its
+	// id, nil if the address is known.
+	Plain *plain.Habits
+	Find  func(ctx context.Context) (Place, error)
 }
 
 // A Live is a resource as it was read.
@@ -152,7 +157,18 @@ const (
 
 // Read reads a resource. A resource that is not there is no error.
 func (c *Client) Read(ctx context.Context, t Target) (Live, error) {
-	return c.get(ctx, t, t.Address.URI())
+	live, err := c.locate(ctx, &t)
+	switch {
+	case err != nil:
+		return Live{}, err
+	case live != nil:
+		return *live, nil
+	}
+	is, err := c.get(ctx, t, t.Address.URI())
+	if t.Plain != nil {
+		is.Body = t.Plain.Unwrap(is.Body)
+	}
+	return is, err
 }
 
 // Join reads a part of the status of a resource that is read for itself, such as instanceView.
@@ -357,6 +373,9 @@ func (c *Client) Resume(ctx context.Context, t Target, o operation.Operation, p 
 		return w.result, err
 	case err != nil || p == nil || o.Verb == http.MethodDelete:
 		return w.result, err
+	}
+	if t.Plain != nil {
+		w.live.Body = t.Plain.Unwrap(w.live.Body)
 	}
 	change, err := p.Plan(ctx, w.live)
 	if w.trim(change); err != nil || change == nil {

@@ -20,8 +20,11 @@ func (c *Client) Delete(ctx context.Context, t Target, check func(context.Contex
 	defer unlock()
 	w := &write{Client: c, t: t, m: m, result: Result{Did: Nothing}}
 	err = w.untilDone(ctx, func(ctx context.Context) error {
+		if _, err := c.locate(ctx, &w.t); err != nil || w.t.Find != nil {
+			return err // it is not there, if nobody found it
+		}
 		var err error
-		if w.live, err = c.present(ctx, t); err != nil || !w.live.Found {
+		if w.live, err = c.present(ctx, w.t); err != nil || !w.live.Found {
 			return err
 		}
 		if err := check(ctx, w.live); err != nil {

@@ -156,7 +156,7 @@ func TestDelete(t *testing.T) {
 		return answer(200, object{"properties": object{"provisioningState": "Deleting"}})
 	}
 	accepted := func() *http.Response { return answer(202, nil, "Location", "/op") }
-	html := plain(404, "text/html", "<html>")
+	html := plainText(404, "text/html", "<html>")
 	kube := family.Family{Name: "k", LockAt: "/metadata/resourceVersion", LocksInBody: true}
 	for _, test := range []struct {
 		name    string

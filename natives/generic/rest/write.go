@@ -34,8 +34,13 @@ func (c *Client) Write(ctx context.Context, t Target, p Planner, m Memory) (Resu
 
 // once reads the resource, and brings it in line.
 func (w *write) once(ctx context.Context) error {
-	var err error
-	if w.live, err = w.Read(ctx, w.t); err != nil {
+	live, err := w.locate(ctx, &w.t)
+	if err == nil && live != nil {
+		w.live = *live
+	} else if err == nil {
+		w.live, err = w.Read(ctx, w.t)
+	}
+	if err != nil {
 		return err
 	}
 	if err := w.calm(ctx); err != nil {
@@ -150,13 +155,17 @@ func (w *write) create(ctx context.Context, change *Change) error {
 	case ByPost:
 		r.method, r.uri = http.MethodPost, w.path(w.t.Address.CollectionURI())
 		r.uri, r.isOnce = w.managed(r.uri), true
+		if w.t.Plain != nil {
+			content, r.media = w.t.Plain.Creation(content), mediaOf(w.t.Plain.CreatesForm)
+		}
 	default:
 		r.header["If-None-Match"] = "*"
 	}
 	w.result.Did = Created
 	err := w.exchange(ctx, r, content)
 	var e *Error
-	if errors.As(err, &e) && way != ByPut && e.Status == http.StatusConflict && !w.answered {
+	isKnown := w.t.Plain == nil || !w.t.Plain.GivesID // else somebody else has the name
+	if errors.As(err, &e) && way != ByPut && e.Status == http.StatusConflict && !w.answered && isKnown {
 		e.Class = Reread // it may be there by now
 	}
 	if errors.As(err, &e) && e.Class == Gone && !w.answered { // what it stands in is not there
@@ -191,12 +200,7 @@ func (w *write) request(method, uri, media string) request {
 
 // exchange sends a body, and waits until it is carried out.
 func (w *write) exchange(ctx context.Context, r request, content any) error {
-	content, err := w.p.Mutate(ctx, Sending{Method: r.method, Path: r.uri, Media: r.media, Body: content,
-		Removed: w.removed, Live: w.live})
-	if err != nil {
-		return err
-	}
-	if r.body, err = encode(content); err != nil {
+	if err := w.fill(ctx, &r, content); err != nil {
 		return err
 	}
 	a, err := w.Client.send(ctx, r)
@@ -208,7 +212,11 @@ func (w *write) exchange(ctx context.Context, r request, content any) error {
 		w.live, err = w.Client.live(a)
 		return err
 	}
-	if r.method == http.MethodPost {
+	if w.t.Plain != nil && !w.live.Found {
+		if err := w.placePlain(a); err != nil {
+			return err
+		}
+	} else if r.method == http.MethodPost {
 		w.place(a)
 	}
 	return w.follow(ctx, r.method, a)
@@ -234,6 +242,9 @@ func lower(verb string) string { return strings.ToLower(verb) }
 // update changes a resource that is there.
 func (w *write) update(ctx context.Context, change *Change) error {
 	w.result.Did = Updated
+	if w.t.Plain != nil {
+		return w.updatePlain(ctx, change)
+	}
 	way, media := w.t.Abilities.Update(change.Paths, change.Removed)
 	switch {
 	case way == ByApply && change.IsPart:

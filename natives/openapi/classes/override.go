@@ -26,6 +26,7 @@ type Entry struct {
 	Format  string          `json:"format,omitempty"`
 	Default json.RawMessage `json:"default,omitempty"` // the service sets it
 	Patch   string          `json:"patch,omitempty"`   // of the path "": merge
+	Habit                   // of a plain type
 	Reason  string          `json:"reason"`
 
 	file    string
@@ -94,7 +95,7 @@ func (e *Entry) check() error {
 		return fmt.Errorf("there is no family %q; there are %s", e.Family, strings.Join(familyNames, ", "))
 	case e.Type == "":
 		return errors.New("an override needs a type")
-	case e.Path == "" && e.Patch == "":
+	case e.Path == "" && e.Patch == "" && !e.Describes():
 		return errors.New("an override needs a path")
 	case e.Class != "" && !slices.Contains(classNames, e.Class):
 		return fmt.Errorf("there is no class %q; there are %s", e.Class, strings.Join(classNames, ", "))
@@ -110,11 +111,12 @@ func (e *Entry) check() error {
 		return fmt.Errorf("there is no way to patch %q; there is merge", e.Patch)
 	case e.Patch != "" && e.Path != "":
 		return errors.New("patch is about the whole resource: its path is empty")
-	case e.Class == "" && e.Keys == nil && e.List == "" && e.Format == "" && e.Default == nil && e.Patch == "":
+	case e.Class == "" && e.Keys == nil && e.List == "" && e.Format == "" && e.Default == nil && e.Patch == "" &&
+		!e.isAboutType() && e.Action == "":
 		return errors.New("an override says nothing: it needs class, keys, list, format, default or patch")
 	}
-	if e.Default == nil {
-		return nil
+	if err := e.Habit.check(e.Path); err != nil || e.Default == nil {
+		return err
 	}
 	var err error
 	e.value, err = openapi.ParseValue(e.Default)
@@ -203,6 +205,9 @@ func (o *Overrides) Unused(areTypesComplete bool) []error {
 func (c *Classifier) override(n *node, p *Property, in *inherited) {
 	for _, e := range c.overrides[n.path] {
 		g := &Ground{Source: Override, Place: e.place(), Text: e.Reason}
+		if e.Action != "" { // what an action changes can change
+			in.createOnly, in.readOnly, in.mutable = nil, nil, g
+		}
 		switch e.Class {
 		case "readOnly":
 			in.readOnly, in.createOnly, in.mutable = g, nil, nil

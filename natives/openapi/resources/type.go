@@ -91,7 +91,7 @@ func (x *Index) add(d *openapi.Document) {
 // have one more part.
 func typesAt(a openapi.Address, isKubernetes bool, collection *openapi.Address,
 	below []openapi.Address) ([]*Type, error) {
-	if !isType(a, collection) && !mayBePlain(a) {
+	if !isType(a, collection) && (!mayBePlain(a) || isCollection(below)) {
 		return nil, nil
 	}
 	choices, err := a.Choices()
@@ -155,6 +155,13 @@ func collectionOf(a openapi.Address, byPath map[string]openapi.Address) *openapi
 // mayBePlain reports whether an address is that of a type if it is of the family plain: it can be read and changed.
 func mayBePlain(a openapi.Address) bool {
 	return a.Has("get") && (a.Has("patch") || a.Has("post") && a.Has("delete"))
+}
+
+// isCollection reports whether an address with these below it is that of a collection: items have a name behind it.
+func isCollection(below []openapi.Address) bool {
+	return slices.ContainsFunc(below, func(a openapi.Address) bool {
+		return isParameter(a.Path[strings.LastIndexByte(a.Path, '/')+1:]) && a.Has("get")
+	})
 }
 
 func isType(a openapi.Address, collection *openapi.Address) bool {
