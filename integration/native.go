@@ -100,7 +100,10 @@ type Actors struct {
 	Bucket  func(ctx context.Context, place string) (BucketWriter, error)
 	// Endpoint returns what sends any request to an API, with its token.
 	Endpoint func(ctx context.Context, ref EndpointRef) (http.RoundTripper, error)
-	Did      func(Deed) // takes each step as it ends; several goroutines may call it
+	// PutSecret puts a value into a field of a secret of the store of secrets, and leaves its other fields; nil if
+	// nothing can.
+	PutSecret func(ctx context.Context, ref SecretRef, value string) error
+	Did       func(Deed) // takes each step as it ends; several goroutines may call it
 }
 
 // A Standing is how one unit of work stands at the end of a run, also if nothing is done with it.

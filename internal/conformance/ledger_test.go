@@ -89,6 +89,7 @@ var tested = map[string][]string{
 	"early_exit":              {"natives/manager TestEarlyExitCases", "natives/saas TestEarlyExitCases"},
 	"plain_type":              {"natives/openapi/classes TestPlainTypeCases"},
 	"failed":                  {"natives/generic TestFailedCases"},
+	"outputs":                 {"natives/generic TestOutputCases"},
 	"natural_key":             {"natives/generic TestNaturalKeyCases"},
 	"credentials":             {"natives/systems TestCredentialCases"},
 	"filter":                  {"natives/manager TestFilterCases"},
@@ -138,12 +139,7 @@ var later = map[string]string{}
 
 // waiting says, for each area of the newer cases that no driver reads yet, with which work its engine is built. An area
 // may have older cases that are tested.
-var waiting = map[string]string{
-	"outputs": proven + "values of one resource in another one, or in a secret store",
-}
-
-// proven is the issue that most of them wait for.
-const proven = "issue 35, generic proven from the specifications: "
+var waiting = map[string]string{}
 
 // untested says why an area does not apply to us.
 var untested = map[string]string{

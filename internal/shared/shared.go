@@ -158,8 +158,8 @@ func Areas(t testing.TB) map[string]bool {
 var next = map[string][]string{
 	"change-owners": nil,
 	"generic": {"admission", "class_judged", "classify_rule", "credentials", "delete_gate", "equal", "error_class",
-		"failed", "import", "lro", "natural_key", "offline_check", "ownership", "plain_type", "request", "secret_name",
-		"three_way"},
+		"failed", "import", "lro", "natural_key", "offline_check", "outputs", "ownership", "plain_type", "request",
+		"secret_name", "three_way"},
 	"manager":   nil,
 	"merging":   nil,
 	"saas":      nil,

@@ -177,6 +177,7 @@ func (g *generic) current(ctx context.Context, env integration.Environment, p na
 		}
 		c.out.Unread[reconcile.Key(keys[i])] = err
 	}
+	c.takeAll(ctx, env, items)
 	return c.out, nil
 }
 

@@ -18,9 +18,11 @@ import (
 // A doer reads and writes single resources.
 type doer struct {
 	*service
-	env     integration.Environment
-	state   state.Store // nil if nothing is remembered
-	hashKey []byte      // of the hashes of secrets
+	env   integration.Environment
+	state state.Store // nil if nothing is remembered
+	// putSecret puts a value into the store of secrets; nil if nothing can.
+	putSecret func(ctx context.Context, ref integration.SecretRef, value string) error
+	hashKey   []byte // of the hashes of secrets
 }
 
 // doer returns what reads and writes the resources of a part.
@@ -41,7 +43,7 @@ func (g *generic) doer(ctx context.Context, env integration.Environment, act int
 	if err != nil {
 		return nil, err
 	}
-	d := &doer{service: s, env: env, state: act.State}
+	d := &doer{service: s, env: env, state: act.State, putSecret: act.PutSecret}
 	if d.hashKey, err = makeKey(ctx, act.State); err != nil {
 		return nil, err
 	}
@@ -158,6 +160,11 @@ func (w *writing) run(ctx context.Context) error {
 
 // write creates or updates the resource, or writes its mark.
 func (w *writing) write(ctx context.Context) error {
+	if !onlyMarks(w.step.Action) {
+		if err := w.takeNow(ctx); err != nil {
+			return err
+		}
+	}
 	ready, err := w.Hooks.PreReconcile(ctx, w.hooked(w.entry, w.liveBody()))
 	if err != nil {
 		return err
@@ -180,6 +187,9 @@ func (w *writing) write(ctx context.Context) error {
 	w.written = r.Live.Body
 	if r.Path != "" && w.of.Plain != nil {
 		w.at = &rest.Place{Path: r.Path}
+	}
+	if err := w.publish(ctx, r.Live.Body); err != nil {
+		return err
 	}
 	return w.Hooks.PostReconcile(ctx, w.hooked(w.entry, r.Live.Body))
 }

@@ -41,6 +41,10 @@ type entry struct {
 	pending  pending
 	now      time.Time
 
+	// taken is the values of other resources that are known, by their places, and unstored the places of its own that the
+	// store of secrets lacks.
+	taken    map[string]any
+	unstored []string
 	// at is where the resource was found whose id the service gives, nil if it is not known.
 	at *rest.Place
 	// written is the resource as it was read after a write, nil if nothing was written.
@@ -108,10 +112,11 @@ func (e *entry) MarshalJSON() ([]byte, error) {
 		AllowUpdate, Ignore          []string       `json:",omitempty"`
 		Exclusive, Hooks             []string       `json:",omitempty"`
 		Secrets                      []cloud.Secret `json:",omitempty"`
+		Taken                        []string       `json:",omitempty"`
 		OnSoftDeleted, Specification string
 	}{r.TypeID(), r.Address.ID, body.Canonical(e.desired), r.Adopt, r.AllowReplace, r.AllowUpdate, r.Ignore, r.Exclusive,
 		r.Hooks,
-		r.Secrets, r.OnSoftDeleted, r.Digest})
+		r.Secrets, r.TakenFrom(), r.OnSoftDeleted, r.Digest})
 }
 
 // target returns what requests are about.
@@ -133,8 +138,12 @@ func (e *entry) target() (rest.Target, error) {
 // wanted returns the desired body to compare. A secret with a version has a stand-in: its version
 // counts. The value of one without counts if it is known; else the place is not looked at.
 func (e *entry) wanted() (any, rules.Rules, error) {
+	taken, unknown, err := e.withTaken(e.desired)
+	if err != nil {
+		return nil, nil, err
+	}
 	if len(e.of.Secrets) == 0 {
-		return e.desired, e.rules, nil
+		return taken, rules.With(e.rules, rules.Overlay{Ignore: unknown}), nil
 	}
 	out, err := e.filled(func(s cloud.Secret) (string, bool, error) {
 		if s.Secret.Version != "" {
@@ -146,7 +155,7 @@ func (e *entry) wanted() (any, rules.Rules, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return out, rules.With(e.rules, rules.Overlay{Ignore: e.unknown}), nil
+	return out, rules.With(e.rules, rules.Overlay{Ignore: append(unknown, e.unknown...)}), nil
 }
 
 // full returns the desired body with all secrets.
@@ -167,7 +176,10 @@ func (e *entry) full(ctx context.Context, secret func(context.Context,
 // filled returns the desired body with values of secrets.
 func (e *entry) filled(value func(cloud.Secret) (string, bool, error)) (any, error) {
 	of := *e.of
-	of.Body = e.desired
+	var err error
+	if of.Body, _, err = e.withTaken(e.desired); err != nil {
+		return nil, err
+	}
 	return of.Fill(e.rules, value)
 }
 
@@ -313,6 +325,9 @@ func compare(want reconcile.Item, is reconcile.Thing, last reconcile.Record) (re
 	}
 	if p.Action == threeway.None {
 		e.compareState(thing.live.Body, &d)
+	}
+	if p.Action == threeway.None || p.Action == threeway.Update {
+		d.Changes = append(d.Changes, e.notTaken()...)
 	}
 	return d, nil
 }

@@ -78,6 +78,8 @@ type ownSettings struct {
 	Hosts []string `yaml:"hosts"`
 	// TokenFiles are the files in which the platform keeps tokens, by the names that the data use.
 	TokenFiles map[string]string `yaml:"token_files"`
+	// OutputsBelow are what the paths of secrets begin with that values of resources may go to.
+	OutputsBelow []string `yaml:"outputs_below"`
 	// Timeout is how long a run waits for one operation.
 	Timeout time.Duration `yaml:"timeout"`
 	// Patience is how long a service may take to show what it took.
@@ -166,7 +168,11 @@ func (g *generic) desired(ctx context.Context, query integration.QueryFunc,
 			}
 			d.Parts = append(d.Parts, p)
 		}
-		d.Parts[i].Items = append(d.Parts[i].Items, g.item(ctx, r, children[r.Key]))
+		one := g.item(ctx, r, children[r.Key])
+		if why := s.checkStores(r); why != "" && one.Mistake == (reconcile.Mistake{}) {
+			one.Mistake = reconcile.Mistake{Code: codeStore, Message: why}
+		}
+		d.Parts[i].Items = append(d.Parts[i].Items, one)
 	}
 	return d, nil
 }

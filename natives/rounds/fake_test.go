@@ -184,6 +184,8 @@ func (nowhere) EndpointTrial(context.Context, integration.EndpointRef) (http.Rou
 	return nil, errNowhere
 }
 
+func (nowhere) PutSecret(context.Context, integration.SecretRef, string) error { return errNowhere }
+
 func (nowhere) EndpointWriter(context.Context, integration.EndpointRef) (http.RoundTripper, error) {
 	return nil, errNowhere
 }

@@ -198,7 +198,7 @@ func (w *round) call(ctx context.Context, n integration.Native, query integratio
 		return n.DryRun(ctx, env)
 	}
 	return n.Run(ctx, env, integration.Actors{State: own, Cluster: w.systems.Writer, Bucket: w.systems.BucketWriter,
-		Endpoint: w.systems.EndpointWriter, Did: w.did})
+		Endpoint: w.systems.EndpointWriter, PutSecret: w.systems.PutSecret, Did: w.did})
 }
 
 // finish fills in the report. The context of all rounds is ctx, that of this round is work.
@@ -331,5 +331,6 @@ type Systems interface {
 	EndpointReader(ctx context.Context, ref integration.EndpointRef) (http.RoundTripper, error)
 	EndpointTrial(ctx context.Context, ref integration.EndpointRef) (http.RoundTripper, error)
 	EndpointWriter(ctx context.Context, ref integration.EndpointRef) (http.RoundTripper, error)
+	PutSecret(ctx context.Context, ref integration.SecretRef, value string) error
 	Variable(name string) (string, bool)
 }

@@ -47,21 +47,22 @@ func newVault(source settings.Vault, getenv func(string) string, learn func(stri
 	v := &vault{settings: source, getenv: getenv, learn: learn, now: time.Now, timeout: vaultTime, pause: vaultPause,
 		session: newSession()}
 	v.clients = sync.OnceValues(func() (out clients, err error) {
-		if out.read, err = v.newClient(); err == nil {
-			out.login, err = v.newClient()
+		if out.read, err = v.newClient(isLogin); err == nil {
+			out.login, err = v.newClient(isLogin)
 		}
 		return out, err
 	})
 	return v
 }
 
-// newClient returns a client that looks at the settings alone, and not at the environment.
-func (v *vault) newClient() (*api.Client, error) {
+// newClient returns a client that looks at the settings alone, and not at the environment. may says what it sends
+// beside GET.
+func (v *vault) newClient(may func(*http.Request) bool) (*api.Client, error) {
 	at, err := origin.Parse(v.settings.Server)
 	if err != nil {
 		return nil, asConfig(fmt.Errorf("the address of Vault: %w", err))
 	}
-	server := outward.Party{At: at, May: isLogin, Largest: maxAnswer,
+	server := outward.Party{At: at, May: may, Largest: maxAnswer,
 		Remedy: "name that one under secrets.vault.server in prcheck.yaml, if you trust it"}
 	config := &api.Config{
 		Address: v.settings.Server, HttpClient: server.Client(),

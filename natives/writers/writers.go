@@ -63,6 +63,11 @@ func (w *Writers) EndpointWriter(_ context.Context, ref integration.EndpointRef)
 	return w.Endpoint(ref, outward.Anything)
 }
 
+// PutSecret puts a value into a field of a secret of the store of secrets.
+func (w *Writers) PutSecret(ctx context.Context, ref integration.SecretRef, value string) error {
+	return w.Systems.PutSecret(ctx, ref, value, outward.Anything)
+}
+
 // A bucket is a place of a bucket that can be written.
 type bucket struct {
 	systems.SharedBucket

@@ -190,7 +190,7 @@ func isSame(a, b *cloud.Resource) bool {
 		a.AllowReplace == b.AllowReplace && strings.EqualFold(a.TypeID(), b.TypeID()) &&
 		slices.Equal(a.AllowUpdate, b.AllowUpdate) &&
 		slices.Equal(a.Ignore, b.Ignore) && slices.Equal(a.Exclusive, b.Exclusive) && slices.Equal(a.Secrets, b.Secrets) &&
-		reflect.DeepEqual(a.Body, b.Body)
+		reflect.DeepEqual(a.Body, b.Body) && slices.Equal(a.TakenFrom(), b.TakenFrom())
 }
 
 // Replaces reports whether a run deletes the resource of an entry and creates it again because of a change,

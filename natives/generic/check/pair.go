@@ -55,7 +55,7 @@ func (p Pair) Check() Result {
 		p.lists = map[string]map[string]int{}
 		isTold := newTold()
 		found, isSettled := p.mistakes(isTold)
-		r.Findings = append(append(r.Findings, p.secrets()...), found...)
+		r.Findings = append(append(append(r.Findings, p.secrets()...), p.taken()...), found...)
 		if !isSettled {
 			p.compare(&r, isTold)
 		}
@@ -164,6 +164,7 @@ func (p Pair) given(r *cloud.Resource) validate.Body {
 	for _, s := range overlay(p.Types[len(p.Types)-1].Rules, r).Secrets {
 		b.Given = append(b.Given, s.At)
 	}
+	b.Given = append(b.Given, r.Unknown()...)
 	return b
 }
 
@@ -266,6 +267,7 @@ func isCreateOnly(v threeway.Objection) bool {
 // overlay returns what an entry says about its body. Versions of secrets do not count: base and head have no values.
 func overlay(of rules.Rules, r *cloud.Resource) rules.Overlay {
 	o := r.Overlay(of)
+	o.Ignore = append(slices.Clone(o.Ignore), r.Unknown()...)
 	for i := range o.Secrets {
 		o.Secrets[i].Version = ""
 	}
@@ -379,6 +381,23 @@ func (p Pair) secrets() (out []Finding) {
 				"the body has no such item; * is any item, and name=db one by its key"))
 		case rules.Lacks(r, pattern(at[0])):
 			out = append(out, find(p.Head, cloud.CodeSecretPlace, plan.SeverityError, pointer, "the type has no such property"))
+		}
+	}
+	return out
+}
+
+// taken tells which values of head are not known before the merge.
+func (p Pair) taken() (out []Finding) {
+	var old []string
+	if p.Base != nil {
+		old = p.Base.TakenFrom()
+	}
+	for _, t := range p.Head.Taken {
+		for _, o := range t.Of {
+			if !slices.Contains(old, t.At+" "+o.String()) {
+				out = append(out, find(p.Head, cloud.CodeOutput, plan.SeverityNote, "/body"+t.At,
+					"it is known when %s is there; before the merge nothing about it is checked", o.Of.File))
+			}
 		}
 	}
 	return out

@@ -111,6 +111,11 @@ type Resource struct {
 	// Body is what it should be: JSON with exact numbers. References are filled in.
 	Body any
 
+	// Taken are the parts of the body that are known when other resources are there; Body has none of them. Outputs are
+	// the values that go into the store of secrets.
+	Taken   []Taken
+	Outputs []Stored
+
 	// Of is the type, nil if it is not known. Then there is no Address and no Key.
 	Of      *resources.Type
 	Address family.Address
@@ -195,6 +200,11 @@ func (r *Resource) Overlay(of rules.Rules) rules.Overlay {
 	for _, s := range r.Secrets {
 		for _, at := range s.places(of, r.Body) {
 			o.Secrets = append(o.Secrets, rules.SecretPlace{At: at, Version: s.Secret.Version})
+		}
+	}
+	for _, t := range r.Taken {
+		if slices.ContainsFunc(t.Of, func(o *Output) bool { return o.IsSecret }) {
+			o.Secrets = append(o.Secrets, rules.SecretPlace{At: t.At})
 		}
 	}
 	return o

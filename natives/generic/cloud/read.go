@@ -242,6 +242,7 @@ func (r *Reader) resource(row row[resourceRow], apis map[string]*API) *Resource 
 	out.readBody(e)
 	out.readWords(e)
 	out.readSecrets(e.Secrets)
+	out.readOutputs(e.Outputs)
 	registry := r.Hooks
 	if registry == nil {
 		registry = hooks.Default()

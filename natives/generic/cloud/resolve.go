@@ -53,6 +53,7 @@ func (m *Model) resolve(families func(string) *family.Family) {
 	for _, r := range m.Resources {
 		x.refer(r, byID)
 	}
+	m.findCircles()
 	for _, r := range m.Resources {
 		for _, k := range r.Across {
 			m.Findings = append(m.Findings, plan.Finding{Code: CodeAcross, Severity: plan.SeverityNote, Place: r.Place(),
@@ -183,10 +184,11 @@ func (x *resolver) refer(r *Resource, byID map[string]*Resource) {
 			file))
 	}
 	clear(r.Where)
-	r.Body = x.fill(r, r.Body, "", needs, byID)
+	r.Body, r.Taken = withhold(x.fill(r, r.Body, "", needs, byID), "")
 	if r.Key == "" {
 		return
 	}
+	r.checkOutputs()
 	for id := r.Address.Parent; id != ""; id = id[:strings.LastIndexByte(id, '/')] {
 		if around := byID[r.API.Endpoint+" "+x.families(r.API.Family).Key(id)]; around != nil && around != r {
 			r.Around = around.Key
@@ -230,7 +232,18 @@ func (x *resolver) fill(r *Resource, v any, at string, needs map[reconcile.Key]b
 			}
 			needs[of.Key] = true
 			r.Where[at] = of.File
+			if of.IsSought { // only the service knows its id
+				return &Output{Of: of, At: jsonpointer.Append("", of.Plain.ID)}
+			}
 			return of.Address.ID
+		}
+		if o := x.output(r, v, at); o != nil {
+			if o.Of == nil {
+				return nil
+			}
+			needs[o.Of.Key] = true
+			r.Where[at] = o.Of.File
+			return o
 		}
 		out := make(map[string]any, len(v))
 		for name, item := range v {

@@ -219,3 +219,17 @@ func (w *write) placePlain(a operation.Answer) error {
 func (e *Error) IsRefusal() bool {
 	return e.isUnheard && !e.isDoubtful || e.Status >= 400 && e.Status < 500 && e.Status != http.StatusRequestTimeout
 }
+
+// Ask sends the POST of an action that only reads, below the address of a resource, and returns what it answers.
+func (c *Client) Ask(ctx context.Context, t Target, action string) (Live, error) {
+	path, query, hasQuery := strings.Cut(t.Address.URI(), "?")
+	path += "/" + url.PathEscape(action)
+	if hasQuery {
+		path += "?" + query
+	}
+	a, err := c.send(ctx, request{method: http.MethodPost, uri: c.path(path), root: t.Address.Root, about: t.Type})
+	if err != nil {
+		return Live{}, err
+	}
+	return c.live(a)
+}
