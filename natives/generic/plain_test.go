@@ -156,6 +156,37 @@ func TestPlain(t *testing.T) {
 	s.done("")
 }
 
+// A change of plain resources is checked by the data alone: a member that answers have as an object is a text in
+// requests, an action makes its property mutable, and what no request changes means delete and create.
+func TestPlainBeforeMerge(t *testing.T) {
+	s := newPlainScene(t, "kanban", kanban()...)
+	s.withBoard()
+	s.body(board)["color"] = "red"
+	for change, want := range map[string]string{
+		"size large": "", "title other": "", "color blue": "CREATE_ONLY_INFERRED /cloud/board.yml/body/color",
+		"created now": "RO_SET /cloud/board.yml/body/created", "titel x": "VAL_UNKNOWN /cloud/board.yml/body/titel",
+		"name other": "IMMUTABLE_ID /cloud/board.yml/body/name",
+	} {
+		base := s.Clone()
+		name, value, _ := strings.Cut(change, " ")
+		changed := object{name: value}
+		for k, v := range s.body(board) {
+			if k != name {
+				changed[k] = v
+			}
+		}
+		whole := s.Data[board]
+		s.Data[board] = object{"$schema": whole["$schema"], "api": whole["api"], "type": whole["type"], "name": whole["name"],
+			"body": changed}
+		s.api.Forget()
+		_ = s.check(base) // what it finds is told
+		if got := s.failures(); want == "" && got != "" || !strings.HasPrefix(got, want) || s.api.Writes() != "" {
+			t.Errorf("%s: got %q, want %q, and it writes %q", change, got, want, s.api.Writes())
+		}
+		s.Data[board] = whole
+	}
+}
+
 // What others added stays: labels, and tags in a list that the data do not name.
 func TestPlainKeepsOthers(t *testing.T) {
 	s := newPlainScene(t, "kanban", kanban()...)

@@ -40,8 +40,8 @@ which resource types they describe, and what can be done with each property: whe
 the service fills it in, whether it can be changed later, whether it can be read back.
 It says who says so. It asks no service.`,
 	}
-	cmd.AddCommand(apiTypesCommand(env), apiShowCommand(env), apiExplainCommand(env), apiDataCommand(env),
-		apiPlanCommand(env))
+	cmd.AddCommand(apiTypesCommand(env), apiShowCommand(env), apiExplainCommand(env), apiSchemaCommand(env),
+		apiDataCommand(env), apiPlanCommand(env))
 	return cmd
 }
 

@@ -177,3 +177,46 @@ func (n *node) targets() []*openapi.Value {
 
 // maxQuoted is the length in bytes up to which foreign text is quoted.
 const maxQuoted = 100
+
+// TakesAny reports whether a request takes members of a property, by its JSON pointer, that the specification does not
+// name. "" is the whole body.
+func (c *Classifier) TakesAny(pointer string) (bool, error) {
+	n, err := c.find(pointer)
+	if err != nil {
+		return false, err
+	}
+	for _, s := range []side{n.put, n.post, n.patch} {
+		if !s.has() {
+			continue
+		}
+		isOpen, err := s.schema.IsOpen()
+		if isOpen || err != nil {
+			return isOpen, err
+		}
+		for _, keyword := range []string{"additionalProperties", "x-kubernetes-preserve-unknown-fields"} {
+			if at, err := s.keyword(keyword); err != nil || at.Value.Is() {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// RequestType returns the type of a property, by its JSON pointer, in what requests take; "" if they do not say it. An
+// answer may have another one, such as an object for a name.
+func (c *Classifier) RequestType(pointer string) (string, error) {
+	n, err := c.find(pointer)
+	if err != nil {
+		return "", err
+	}
+	for _, s := range []side{n.put, n.post, n.patch} {
+		if !s.has() {
+			continue
+		}
+		at, err := s.keyword("type")
+		if text := at.Value.Text(); text != "" || err != nil {
+			return text, err
+		}
+	}
+	return "", nil
+}
