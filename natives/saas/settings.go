@@ -35,6 +35,7 @@ type Soak string
 const (
 	Sum  Soak = ""     // the times of all publishers together
 	Each Soak = "each" // every publisher on its own
+	Own  Soak = "own"  // like Sum, and the time of newer commits does not count
 )
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
@@ -44,8 +45,10 @@ func (s *Soak) UnmarshalText(text []byte) error {
 		*s = Sum
 	case "each":
 		*s = Each
+	case "own":
+		*s = Own
 	default:
-		return fmt.Errorf("must be sum or each, got %.40q", text)
+		return fmt.Errorf("must be sum, each or own, got %.40q", text)
 	}
 	return nil
 }

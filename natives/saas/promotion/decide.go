@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/app-sre/prcheck/natives/saas/ledger"
 	"github.com/app-sre/prcheck/natives/saas/schedule"
 )
 
@@ -68,24 +69,32 @@ type Decision struct {
 	// may hold it; "" for none.
 	Candidate string
 	Hold      string    // why something newer is not promoted, for people; "" if nothing is held
+	Code      Code      // the same in one word
+	Commit    string    // that is held, "" if nobody knows which
 	Opens     time.Time // when that ends if nothing else happens; zero if nobody knows
+	// Back tells that the commit is one before the present one, which a verification found bad.
+	Back bool
 	// Err says what is not known or wrong. Something may be promoted nevertheless.
 	Err error
 }
 
 // Decide says to which commit a subscriber is to be promoted. The gate must be open for the
-// commit as the target will be, the last run of each publisher must have succeeded with it, and
-// it must be newer than the present one. Then a window and the objectives of the service may hold
-// it; a hotfix is not held by objectives.
+// commit as the target will be, the last run of each publisher must have succeeded with it, no person
+// must have rejected it, and it must be newer than the present one, and than what a person rejected or went back from.
+// Then a window and the objectives of the service may hold it; a hotfix is not held by objectives, and what a person
+// promoted is not held by a window.
+//
+// Of several commits that wait, the one is told that comes first, and else the newest one that a publisher ran.
 func Decide(q Question) Decision {
+	q.Order = q.Branches
 	keep := Decision{Ref: q.Ref}
+	if d, is := q.back(); is {
+		return d
+	}
 	commits, problem := q.newer()
 	d := q.choose(commits)
-	switch {
-	case problem != "":
-		d.Hold = problem
-	case d.Candidate == "" && q.Pin != "":
-		d.Hold = fmt.Sprintf("pinned below %.12s, since somebody went back to %.12s", q.Pin, q.Ref) + after(d.Hold)
+	if problem != "" {
+		d.Hold, d.Code, d.Commit = problem, Unknown, ""
 	}
 	if q.Broken != "" {
 		return d
@@ -95,43 +104,66 @@ func Decide(q Question) Decision {
 	if !Differs(q.Ref, Notes(q.Data), d.Ref, d.Data) {
 		return d
 	}
-	if hold, opens, err := q.held(d.Ref); hold != "" {
-		keep.Candidate, keep.Hold, keep.Opens, keep.Err = d.Candidate, hold, opens, errors.Join(d.Err, err)
+	if v := q.held(d.Ref); !v.Open {
+		keep.Candidate, keep.Hold, keep.Code, keep.Commit, keep.Opens = d.Candidate, v.Reason, v.Code, d.Ref, v.Opens
+		keep.Err = errors.Join(d.Err, v.Err)
 		return keep
 	}
 	return d
+}
+
+// back proposes the commit before the present one, if a verification found that bad and the settings say so.
+func (q Question) back() (Decision, bool) {
+	if !q.Back || q.Own == nil || q.OwnErr != nil || q.Broken != "" {
+		return Decision{}, false
+	}
+	order := ledger.NewOrder(q.Order...)
+	if q.Own.Stay(q.Ref, order, q.Now, false).Bad != ledger.Unverified {
+		return Decision{}, false
+	}
+	for _, c := range q.Own.Commits() {
+		if c == q.Ref || !q.Own.Ran(c) || q.Own.Stay(c, order, q.Now, false).Bad != ledger.NotBad {
+			continue
+		}
+		d := Decision{Ref: c, Candidate: c, Back: true}
+		word := q.Own.Standing()
+		_, rejected := word.Rejected[c]
+		if rejected || word.Hold != nil || slices.Contains(q.Blocked, c) {
+			return Decision{}, false
+		}
+		d.Data, d.Err = q.notes(c)
+		return d, true
+	}
+	return Decision{}, false
 }
 
 // Still says whether a promotion that is under way may stay as it is: to a commit that was chosen
 // earlier, though a newer one may be chosen by now, and though the window is over. The decision
 // has the reason if it may not.
 func Still(q Question, commit string) (Decision, bool) {
-	keep := Decision{Ref: q.Ref}
+	q.Order = q.Branches
+	if d, is := q.back(); is {
+		return d, d.Ref == commit
+	}
+	keep := Decision{Ref: q.Ref, Commit: commit}
 	if commit != q.Ref {
 		if commits, problem := q.newer(); q.Rule == Newest && !slices.Contains(commits, commit) {
-			keep.Hold = cmp.Or(problem, fmt.Sprintf("%.12s is not newer than %.12s any more", commit, q.Ref))
+			keep.Hold, keep.Code = cmp.Or(problem, fmt.Sprintf("%.12s is not newer than %.12s any more", commit, q.Ref)), Unknown
 			return keep, false
 		}
 		if v := q.eligible(commit); !v.Open {
-			keep.Hold, keep.Opens, keep.Err = v.Reason, v.Opens, v.Err
+			keep.Hold, keep.Code, keep.Opens, keep.Err = v.Reason, v.Code, v.Opens, v.Err
 			return keep, false
 		}
 	}
 	d := Decision{Ref: commit, Candidate: commit}
 	d.Data, d.Err = q.notes(commit)
 	q.Schedule = ""
-	if keep.Hold, keep.Opens, keep.Err = q.held(commit); keep.Hold != "" {
+	if v := q.held(commit); !v.Open {
+		keep.Hold, keep.Code, keep.Opens, keep.Err = v.Reason, v.Code, v.Opens, v.Err
 		return keep, false
 	}
 	return d, q.Broken == "" && Differs(q.Ref, Notes(q.Data), d.Ref, d.Data)
-}
-
-// after returns a reason that follows another one.
-func after(hold string) string {
-	if hold == "" {
-		return ""
-	}
-	return "; " + hold
 }
 
 // newer returns the commits that may be chosen, newest first, or why there are none.
@@ -161,7 +193,7 @@ func (q Question) newer() (commits []string, problem string) {
 	}
 	out := slices.Clone(first(q.Branches[0]))
 	for _, b := range q.Branches {
-		both := before(before(first(b), q.Ref), q.Pin)
+		both := before(first(b), q.Ref)
 		out = slices.DeleteFunc(out, func(c string) bool { return !slices.Contains(both, c) })
 	}
 	return out, ""
@@ -197,35 +229,57 @@ func before(list []string, one string) []string {
 	return list
 }
 
-// choose returns the newest commit that may be promoted. The reason of the hold is that of the
-// newest commit which may not, and the time is that of the first commit that will.
+// choose returns the newest commit that may be promoted. Of what may not, the commit that opens first is told, or else
+// the newest one that a publisher ran, or else the newest one.
 func (q Question) choose(commits []string) Decision {
 	q.soak = &soaking{Subject: q.Subject, logs: q.Logs}
+	words := q.words()
 	out := Decision{Ref: q.Ref}
+	var told Verdict
 	for _, c := range commits {
-		v := q.eligible(c)
+		v := q.eligibleBy(words, c)
 		if v.Open {
 			out.Ref, out.Candidate = c, c
-			out.Hold, out.Opens = "", time.Time{}
+			out.Hold, out.Code, out.Commit, out.Opens = "", "", "", time.Time{}
 			return out
 		}
-		if out.Hold == "" {
-			out.Hold = v.Reason
-		}
-		if out.Opens.IsZero() || !v.Opens.IsZero() && v.Opens.Before(out.Opens) {
-			out.Opens = v.Opens
+		if out.Commit == "" || rather(v, told) {
+			told = v
+			out.Hold, out.Code, out.Commit, out.Opens = v.Reason, v.Code, c, v.Opens
 		}
 		out.Err = errors.Join(out.Err, v.Err)
 	}
 	return out
 }
 
+// rather reports whether a verdict about an older commit is told rather than that about a newer one.
+func rather(v, told Verdict) bool {
+	switch {
+	case !v.Opens.IsZero():
+		return told.Opens.IsZero() || v.Opens.Before(told.Opens)
+	case !told.Opens.IsZero():
+		return false
+	}
+	return told.Code == NotRun && v.Code != NotRun
+}
+
 // eligible says whether a commit may be promoted. The gate asks whether a publisher ever ran it
 // with success; here the last run must have succeeded, also for a hotfix.
 func (q Question) eligible(commit string) Verdict {
+	q.Order = q.Branches
+	return q.eligibleBy(q.words(), commit)
+}
+
+func (q Question) eligibleBy(words words, commit string) Verdict {
 	soak := q.soak
 	if soak == nil {
 		soak = &soaking{Subject: q.Subject, logs: q.Logs}
+	}
+	if slices.Contains(q.Blocked, commit) && len(q.Channels) > 0 {
+		return closed(Blocked, "the commit %.12s is blocked", commit)
+	}
+	if v := words.verdict(commit); !v.Open {
+		return v
 	}
 	if v := gate(q.with(commit), commit, soak, q.Now); !v.Open {
 		return v
@@ -236,38 +290,43 @@ func (q Question) eligible(commit string) Verdict {
 		}
 		for _, uid := range c.Publishers {
 			if r, _ := q.Logs.record(RecordPlace{c.Name, uid}, commit); !r.Success {
-				return closed("the last run of %.12s at the publisher %s of the channel %s failed", commit, uid, c.Name)
+				return closed(Bad, "the last run of %.12s at the publisher %s of the channel %s failed", commit, uid, c.Name)
 			}
 		}
 	}
-	return Verdict{Open: true}
+	return soak.found(commit, q.Now)
 }
 
-// held returns why a target must not be changed now, although it should be.
-func (q Question) held(commit string) (hold string, opens time.Time, err error) {
+// held says whether a target may be changed now.
+func (q Question) held(commit string) Verdict {
 	if slices.Contains(q.Blocked, commit) {
-		return fmt.Sprintf("the commit %.12s is blocked", commit), time.Time{}, nil
+		return closed(Blocked, "the commit %.12s is blocked", commit)
 	}
-	if q.Schedule != "" {
+	if _, promoted := q.Own.Standing().Promoted[commit]; q.Schedule != "" && !promoted {
 		s, err := schedule.Parse(q.Schedule)
 		if err != nil {
-			return "its schedule is wrong: " + err.Error(), time.Time{}, err
+			v := closed(Window, "its schedule is wrong: %v", err)
+			v.Err = err
+			return v
 		}
 		gap := q.MaxGap
 		if gap == 0 {
 			gap = schedule.MaxGap
 		}
 		if open, next := s.Window(q.Now, q.Last, gap); !open {
-			return fmt.Sprintf("the schedule %q is not open", q.Schedule), next, nil
+			v := closed(Window, "the schedule %q is not open", q.Schedule)
+			v.Opens = next
+			return v
 		}
 	}
 	switch isHotfix := slices.Contains(q.Hotfix, commit); {
 	case isHotfix:
-		return "", time.Time{}, nil
 	case q.Health.Err != nil:
-		return "it is not known whether the service meets its objectives: " + q.Health.Err.Error(), time.Time{}, q.Health.Err
+		v := closed(SLO, "it is not known whether the service meets its objectives: %v", q.Health.Err)
+		v.Err = q.Health.Err
+		return v
 	case q.Health.Breached != "":
-		return "the service misses an objective: " + q.Health.Breached, time.Time{}, nil
+		return closed(SLO, "the service misses an objective: %s", q.Health.Breached)
 	}
-	return "", time.Time{}, nil
+	return Verdict{Open: true}
 }

@@ -15,6 +15,7 @@ import (
 // A Verdict says whether a target may run a commit.
 type Verdict struct {
 	Open   bool
+	Code   Code   // why not, "" if it is open
 	Reason string // why not, for people; "" if it is open
 	// Opens is when the gate opens if nothing else happens. It is zero if that is not known.
 	Opens time.Time
@@ -22,11 +23,12 @@ type Verdict struct {
 	Err error
 }
 
-// Gate says whether a subject may run a commit. The steps are those of qontract-reconcile, in
-// its order, after that of mistakes in the data, which allow nothing: a target that subscribes to
-// nothing may run everything; a blocked commit is refused; a hotfix is let through; each publisher
-// must have run the commit with success; the promotion data of the target must name the
-// configuration of a publisher; the commit must have soaked.
+// Gate says whether a subject may run a commit. The steps are those of qontract-reconcile, in its order: a target that
+// subscribes to nothing may run everything; a blocked commit is refused; a hotfix is let through; each publisher must
+// have run the commit with success; the promotion data of the target must name the configuration of a publisher; the
+// commit must have soaked. Before them stand mistakes in the data and the word of a person who holds the target, which
+// allow nothing. What the target itself ran well needs no publisher and no soak. What a publisher found bad, or still
+// verifies, is not let through; a commit that a person promoted needs no soak.
 func Gate(s Subject, commit string, logs Logs, now time.Time) Verdict {
 	return gate(s, commit, &soaking{Subject: s, logs: logs}, now)
 }
@@ -34,15 +36,21 @@ func Gate(s Subject, commit string, logs Logs, now time.Time) Verdict {
 func gate(s Subject, commit string, soak *soaking, now time.Time) Verdict {
 	logs := soak.logs
 	if s.Broken != "" {
-		return closed("the target cannot be used: %s", s.Broken)
+		return closed(Unknown, "the target cannot be used: %s", s.Broken)
+	}
+	if s.OwnErr != nil {
+		return unknown(s.OwnErr)
+	}
+	if hold := s.Own.Standing().Hold; hold != nil {
+		return closed(Pinned, "%s holds the target since %s", hold.Who, when(hold.At))
 	}
 	if len(s.Channels) == 0 {
 		return Verdict{Open: true}
 	}
 	if slices.Contains(s.Blocked, commit) {
-		return closed("the commit %.12s is blocked", commit)
+		return closed(Blocked, "the commit %.12s is blocked", commit)
 	}
-	if slices.Contains(s.Hotfix, commit) {
+	if slices.Contains(s.Hotfix, commit) || s.Own.Ran(commit) {
 		return Verdict{Open: true}
 	}
 	for _, c := range s.Channels {
@@ -53,32 +61,41 @@ func gate(s Subject, commit string, soak *soaking, now time.Time) Verdict {
 			return v
 		}
 	}
+	if v := soak.found(commit, now); !v.Open {
+		return v
+	}
+	if _, promoted := s.Own.Standing().Promoted[commit]; promoted {
+		return Verdict{Open: true}
+	}
 	return soak.verdict(commit, now)
 }
 
 // closed returns a verdict with a reason.
-func closed(format string, args ...any) Verdict {
-	return Verdict{Reason: fmt.Sprintf(format, args...)}
+func closed(code Code, format string, args ...any) Verdict {
+	return Verdict{Code: code, Reason: fmt.Sprintf(format, args...)}
 }
 
 // unknown returns a verdict about something that nobody knows.
 func unknown(err error) Verdict {
-	return Verdict{Reason: "it is not known whether the promotion gate is open: " + err.Error(), Err: err}
+	return Verdict{Code: Unknown, Reason: "it is not known whether the promotion gate is open: " + err.Error(), Err: err}
 }
+
+// when returns a time for people.
+func when(at time.Time) string { return at.UTC().Format("2006-01-02 15:04Z") }
 
 // published says whether each publisher of a channel ran a commit with success.
 func published(c Channel, commit string, logs Logs) Verdict {
 	if len(c.Publishers) == 0 {
-		return closed("the channel %s has no publisher", c.Name)
+		return closed(NotRun, "the channel %s has no publisher", c.Name)
 	}
 	for _, uid := range c.Publishers {
 		switch r, err := logs.record(RecordPlace{c.Name, uid}, commit); {
 		case err != nil:
 			return unknown(fmt.Errorf("the record of %.12s at %s in the channel %s: %w", commit, uid, c.Name, err))
 		case r == nil:
-			return closed("the publisher %s of the channel %s did not run %.12s", uid, c.Name, commit)
+			return closed(NotRun, "the publisher %s of the channel %s did not run %.12s", uid, c.Name, commit)
 		case !r.Succeeded():
-			return closed("the publisher %s of the channel %s failed to run %.12s", uid, c.Name, commit)
+			return closed(Bad, "the publisher %s of the channel %s failed to run %.12s", uid, c.Name, commit)
 		}
 	}
 	return Verdict{Open: true}
@@ -93,7 +110,7 @@ func sameConfig(s Subject, c Channel, commit string, logs Logs) Verdict {
 	if len(hashes) == 0 || noted == "" || slices.Contains(hashes, noted) {
 		return Verdict{Open: true}
 	}
-	return closed("the publishers of the channel %s ran %.12s with another configuration (%q) than promotion_data "+
+	return closed(NotRun, "the publishers of the channel %s ran %.12s with another configuration (%q) than promotion_data "+
 		"says (%q)", c.Name, commit, hashes, noted)
 }
 
@@ -131,7 +148,7 @@ func (s *soaking) verdict(commit string, now time.Time) Verdict {
 	case left <= 0:
 		return Verdict{Open: true}
 	}
-	v := closed("%.12s must run %s longer at the publishers", commit, rounded(left))
+	v := closed(Soaks, "%.12s must run %s longer at the publishers", commit, rounded(left))
 	v.Opens = opens
 	return v
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/natives/saas"
+	"github.com/app-sre/prcheck/natives/saas/ledger"
 )
 
 var worlds = flag.Int("promotion.worlds", 3000, "how many random worlds the laws are held on")
@@ -162,7 +163,7 @@ func decideLaw(w world, decide func(Question) Decision) string {
 	chosen := d.Ref != w.Ref
 	if chosen {
 		after := w.Subject
-		after.Ref, after.Data = d.Ref, Noted(w.Data, d.Data)
+		after.Ref, after.Data, after.Order = d.Ref, Noted(w.Data, d.Data), w.Branches
 		switch v := Gate(after, d.Ref, w.Logs, w.Now); {
 		case !v.Open:
 			return fmt.Sprintf("%s is chosen, and the gate will be closed: %s", d.Ref, v.Reason)
@@ -236,11 +237,11 @@ func TestLawsCatchMutants(t *testing.T) {
 			s.Soak = saas.Sum
 			left := s.SoakTime
 			for _, place := range s.places() {
-				spans, err := historyOf([]RecordPlace{place}, logs).spans(c, at)
-				if err != nil {
-					return 0, time.Time{}, err
+				h := historyOf([]RecordPlace{place}, logs)
+				if h.err != nil {
+					return 0, time.Time{}, h.err
 				}
-				left -= total(spans).ran
+				left -= h.book.Stay(c, ledger.Order{}, at, true).Ran
 			}
 			return max(left, 0), time.Time{}, nil
 		},

@@ -1,5 +1,7 @@
 package promotion
 
+import "github.com/app-sre/prcheck/natives/saas/ledger"
+
 // A RecordPlace is where the records of a publisher in one channel are.
 type RecordPlace struct{ Channel, UID string }
 
@@ -9,6 +11,8 @@ type Log struct {
 	Wrong   map[string]error // records that cannot be used
 	// Runs are what the publisher ran, oldest first, as far as it is noted; see timeline.
 	Runs []Run
+	// Book is the ledger of the publisher, nil if nobody read one.
+	Book *ledger.Book
 	// Err says why nothing is known of records that are not in Records or Wrong, nil if there
 	// are none.
 	Err error

@@ -7,19 +7,8 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/natives/saas"
+	"github.com/app-sre/prcheck/natives/saas/ledger"
 )
-
-// A span is a time during which a commit ran. One that lasts has no end yet.
-type span struct {
-	from, to time.Time
-	lasts    bool
-}
-
-// A stay is for how long a publisher ran a commit, and whether it still does.
-type stay struct {
-	ran   time.Duration
-	lasts bool
-}
 
 // A soaking says how long commits ran at the publishers of a subject. What ran when is read from
 // the records once for all commits.
@@ -28,6 +17,7 @@ type soaking struct {
 	logs       Logs
 	read       bool
 	publishers []history
+	order      ledger.Order
 }
 
 // left returns how much longer a commit must run at the publishers of a subject, and when that
@@ -45,8 +35,8 @@ func (s *soaking) left(commit string, now time.Time) (left time.Duration, opens 
 	}
 	left, running := s.SoakTime, 0
 	for _, st := range stays {
-		left -= st.ran
-		if st.lasts {
+		left -= st.Ran
+		if st.Lasts {
 			running++
 		}
 	}
@@ -61,12 +51,12 @@ func (s *soaking) left(commit string, now time.Time) (left time.Duration, opens 
 }
 
 // leftOfEach returns the longest time that is left at one of the publishers.
-func leftOfEach(want time.Duration, stays []stay, now time.Time) (time.Duration, time.Time, error) {
+func leftOfEach(want time.Duration, stays []ledger.Stay, now time.Time) (time.Duration, time.Time, error) {
 	longest, byItself := time.Duration(0), true
 	for _, st := range stays {
-		left := max(want-st.ran, 0)
+		left := max(want-st.Ran, 0)
 		longest = max(longest, left)
-		byItself = byItself && (left == 0 || st.lasts)
+		byItself = byItself && (left == 0 || st.Lasts)
 	}
 	if !byItself {
 		return longest, time.Time{}, nil
@@ -74,34 +64,58 @@ func leftOfEach(want time.Duration, stays []stay, now time.Time) (time.Duration,
 	return longest, now.Add(longest), nil
 }
 
-// stays returns the stays of a commit, one for each publisher of a subject.
-func (s *soaking) stays(commit string, now time.Time) ([]stay, error) {
+// stays returns how a commit stands, one stay for each publisher of a subject.
+func (s *soaking) stays(commit string, now time.Time) ([]ledger.Stay, error) {
 	if !s.read {
-		s.read, s.publishers = true, historiesOf(s.Subject, s.logs)
+		s.read, s.publishers, s.order = true, historiesOf(s.Subject, s.logs), ledger.NewOrder(s.Order...)
 	}
-	var out []stay
+	var out []ledger.Stay
 	for _, h := range s.publishers {
-		spans, err := h.spans(commit, now)
-		if err != nil {
-			return nil, err
+		if h.err != nil {
+			return nil, fmt.Errorf("the time for which %.12s ran at %s is not known: %w", commit, h.uid, h.err)
 		}
-		out = append(out, total(spans))
+		out = append(out, h.book.Stay(commit, s.order, now, s.Soak == saas.Own))
 	}
 	return out, nil
 }
 
-// A history is what a publisher ran, in order of time.
-type history struct {
-	uid     string
-	moments []moment
-	err     error // why it is not known
+// found says whether a publisher undid a commit, found it bad after its run, or still verifies it.
+func (s *soaking) found(commit string, now time.Time) Verdict {
+	stays, err := s.stays(commit, now)
+	if err != nil {
+		if s.SoakTime <= 0 && !s.hasBooks() {
+			return Verdict{Open: true} // the record of the commit is known, and nothing else is needed
+		}
+		return unknown(err)
+	}
+	out := Verdict{Open: true}
+	for i, st := range stays {
+		uid := s.publishers[i].uid
+		switch {
+		case st.Bad == ledger.Undone:
+			return closed(Bad, "the publisher %s went back from %.12s", uid, commit)
+		case st.Bad == ledger.Unverified:
+			return closed(Bad, "the publisher %s verified %.12s and found it bad", uid, commit)
+		case st.Checking:
+			v := closed(Verify, "the publisher %s still verifies %.12s", uid, commit)
+			if v.Opens = st.Until; out.Open || v.Opens.IsZero() || !out.Opens.IsZero() && v.Opens.After(out.Opens) {
+				out = v
+			}
+		}
+	}
+	return out
 }
 
-// A moment is when a commit began to run. One that a run tells and no record only ends others.
-type moment struct {
-	at       time.Time
-	commit   string
-	isRecord bool
+// hasBooks reports whether a ledger of a publisher was read.
+func (s *soaking) hasBooks() bool {
+	return slices.ContainsFunc(s.places(), func(at RecordPlace) bool { return s.logs[at].Book != nil })
+}
+
+// A history is what a publisher ran.
+type history struct {
+	uid  string
+	book *ledger.Book
+	err  error // why it is not known
 }
 
 // historiesOf returns the histories of all publishers of a subject.
@@ -121,10 +135,11 @@ func historiesOf(s Subject, logs Logs) []history {
 	return out
 }
 
-// historyOf returns the history of a publisher by its records of some channels. A record that says
-// no time counts nothing and ends nothing.
+// historyOf returns the history of a publisher by its ledger and its records of some channels.
 func historyOf(places []RecordPlace, logs Logs) history {
-	h := history{uid: places[0].UID}
+	h := history{uid: places[0].UID, book: ledger.New(places[0].UID, "")}
+	var runs []ledger.Run
+	var once []string
 	for _, at := range places {
 		log := logs[at]
 		if h.err = log.Err; h.err != nil {
@@ -134,63 +149,50 @@ func historyOf(places []RecordPlace, logs Logs) history {
 			h.err = fmt.Errorf("the record of %.12s: %w", sha, log.Wrong[sha])
 			return h
 		}
-		for _, run := range log.Runs {
-			h.moments = append(h.moments, moment{at: run.At, commit: run.Commit})
+		if log.Book != nil {
+			h.book = log.Book
 		}
-		for sha, r := range log.Records {
-			if since, ok := r.Since(); ok {
-				h.moments = append(h.moments, moment{since, sha, true})
-			}
-		}
+		noted, ran := log.noted()
+		runs, once = append(runs, noted...), append(once, ran...)
 	}
-	slices.SortFunc(h.moments, func(a, b moment) int {
-		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.commit, b.commit))
-	})
+	h.book = h.book.Together(inOrder(runs), once...)
 	return h
 }
 
-// spans returns the times during which the publisher ran a commit: from the time of the commit's
-// record until the time of the next record or run of another commit.
-func (h history) spans(commit string, now time.Time) ([]span, error) {
-	if h.err != nil {
-		return nil, fmt.Errorf("the time for which %.12s ran at %s is not known: %w", commit, h.uid, h.err)
+// noted returns the runs that the records and the timeline of a place tell, and the commits that ran well at a time
+// that nobody knows. A record that says no time counts nothing and ends nothing.
+func (l Log) noted() (runs []ledger.Run, once []string) {
+	for _, run := range l.Runs {
+		runs = append(runs, ledger.Run{Commit: run.Commit, At: run.At})
 	}
-	var out []span
-	for i, m := range h.moments {
-		if m.commit != commit || !m.isRecord {
-			continue
-		}
-		sp := span{from: m.at, to: now, lasts: true}
-		for _, other := range h.moments[i+1:] {
-			if other.commit != commit && other.at.After(m.at) {
-				if other.at.Before(now) {
-					sp.to, sp.lasts = other.at, false
-				}
-				break
+	for _, sha := range sortedKeys(l.Records) {
+		r := l.Records[sha]
+		if since, ok := r.Since(); ok {
+			result := ledger.Failed
+			if r.Success {
+				result = ledger.Good
 			}
+			run := ledger.Run{Commit: sha, At: since, Result: result}
+			if r.Hash != nil {
+				run.Config = *r.Hash
+			}
+			runs = append(runs, run)
 		}
-		if sp.to.After(sp.from) {
-			out = append(out, sp)
+		if _, ok := r.Since(); r.Succeeded() && (!ok || !r.Success) {
+			once = append(once, sha)
 		}
 	}
-	return out, nil
+	return runs, once
 }
 
-// total returns the length of all spans together. What spans have in common counts once.
-func total(spans []span) stay {
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(a.from.Compare(b.from), a.to.Compare(b.to)) })
-	var out stay
-	var end time.Time
-	for _, sp := range spans {
-		from := sp.from
-		if from.Before(end) {
-			from = end
-		}
-		if sp.to.After(from) {
-			out.ran += sp.to.Sub(from)
-			end = sp.to
-		}
-		out.lasts = out.lasts || sp.lasts
-	}
-	return out
+// inOrder returns runs in order of time. Of two that tell the same, as those of two channels do, the one that knows
+// the result stays.
+func inOrder(runs []ledger.Run) []ledger.Run {
+	slices.SortStableFunc(runs, func(a, b ledger.Run) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Commit, b.Commit), -cmp.Compare(a.Result, b.Result))
+	})
+	return slices.CompactFunc(runs, func(a, b ledger.Run) bool {
+		return a.At.Equal(b.At) && a.Commit == b.Commit &&
+			(a.Result == ledger.Ended || b.Result == ledger.Ended || a.Result == b.Result)
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/natives/saas"
+	"github.com/app-sre/prcheck/natives/saas/ledger"
 )
 
 // A Subject is a target with all that the data say about what it may run.
@@ -22,6 +23,13 @@ type Subject struct {
 	Redeploy bool      // it is also promoted when the configuration of a publisher changes
 	// Blocked and Hotfix are commits of its repository.
 	Blocked, Hotfix []string
+	// Own is the ledger of the target itself, nil if nobody read one, and OwnErr why it cannot be used.
+	Own    *ledger.Book
+	OwnErr error
+	// Order is the commits of branches, each newest first, as far as they are known beside the ledger.
+	Order [][]string
+	// Back proposes the commit before one that a verification found bad.
+	Back bool
 }
 
 // A Channel is a channel to which a subject subscribes.
