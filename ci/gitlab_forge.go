@@ -124,7 +124,12 @@ func toMergeRequest(m *gitlab.MergeRequest, user int) services.MergeRequest {
 	if m.SourceProjectID != m.TargetProjectID {
 		out.Branch = "" // it is of a fork, whose branches may have any name
 	}
-	out.ClosedByUs = out.State == services.MergeClosed && m.ClosedBy != nil && m.ClosedBy.ID == user
+	if out.State == services.MergeClosed && m.ClosedBy != nil {
+		out.ClosedByUs, out.ClosedBy = m.ClosedBy.ID == user, m.ClosedBy.Username
+	}
+	if out.State == services.MergeClosed && m.ClosedAt != nil {
+		out.Closed = m.ClosedAt.UTC()
+	}
 	if m.CreatedAt != nil {
 		out.Opened = m.CreatedAt.UTC()
 	}

@@ -91,6 +91,14 @@ type Approvals struct {
 	// TakeOver takes the things that another version of the integration made, and does nothing
 	// else: those that the data name, as the data want them.
 	TakeOver bool
+	// Word lets an integration that listens to people do what one says, and nothing else; nil if nobody says anything.
+	Word *Word
+}
+
+// A Word is what a person says to an integration.
+type Word struct {
+	Text string // such as: reject TARGET COMMIT
+	Who  string
 }
 
 // Actors change live systems. Only Run gets them, so that a dry run cannot write.

@@ -36,6 +36,22 @@ type ForgeReader interface {
 	Past(ctx context.Context, branch string) ([]MergeRequest, error)
 }
 
+// Said is what a person wrote into a merge request.
+type Said struct {
+	ID     int // grows from one comment to the next
+	By     string
+	Body   string
+	At     time.Time
+	Edited bool // somebody changed it since; forges do not tell who
+}
+
+// A Listener is a [ForgeReader] that reads what people wrote, too.
+type Listener interface {
+	// Said returns what people wrote into a merge request, oldest first. What the user of the token wrote is not among
+	// it.
+	Said(ctx context.Context, number int) ([]Said, error)
+}
+
 // A ForgeWriter changes one project of a forge.
 type ForgeWriter interface {
 	ForgeReader
@@ -112,9 +128,12 @@ type MergeRequest struct {
 	Labels      []string
 	// Conflicts tells that the forge knows of conflicts with the target branch.
 	Conflicts  bool
-	Checks     Checks // of the head
-	Armed      bool   // the forge merges it as soon as it may
-	ClosedByUs bool   // it is closed, and the user of the token did that
+	Checks     Checks    // of the head
+	Armed      bool      // the forge merges it as soon as it may
+	Approved   bool      // somebody approved it
+	ClosedByUs bool      // it is closed, and the user of the token did that
+	ClosedBy   string    // who closed it, "" if nobody did or the forge does not tell
+	Closed     time.Time // when it was closed; zero if it is not, or the forge does not tell
 	Opened     time.Time
 	Merged     time.Time // zero if it is not merged
 }

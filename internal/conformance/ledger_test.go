@@ -51,6 +51,7 @@ var tested = map[string][]string{
 	"lro":                   {"natives/generic/operation TestLROCases"},
 	"error_class":           {"natives/generic/rest TestErrorClassCases"},
 	"merge_request":         {"natives/saas/promotions TestMergeRequestCases"},
+	"ledger":                {"natives/saas/promotions TestLedgerCases"},
 	"edit":                  {"natives/saas/edit TestEditCases"},
 	"change_tester":         {"natives/saas/deploy TestChangeTesterCases"},
 	"delete":                {"natives/saas/deploy TestDeleteCases"},

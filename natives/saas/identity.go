@@ -37,6 +37,23 @@ func (t *Target) Label() string {
 	return name + " " + t.Namespace.Cluster.Name + "/" + t.Namespace.Name
 }
 
+// Calls returns what a target may be called in settings and commands, the narrowest name first: its identity,
+// SAAS/TEMPLATE/ENVIRONMENT, its own name, SAAS/ENVIRONMENT, and its environment.
+func (t *Target) Calls() []string {
+	own := t.UID()
+	if t.Name != nil && *t.Name != "" {
+		own = *t.Name
+	}
+	of, env := t.Template.File.Name, ""
+	if t.Namespace.Environment != nil {
+		env = t.Env()
+	}
+	return []string{t.UID(), of + "/" + t.Template.Name + "/" + env, own, of + "/" + env, env}
+}
+
+// Called reports whether a target may be called by a name, see [Target.Calls].
+func (t *Target) Called(name string) bool { return slices.Contains(t.Calls(), name) }
+
 // UID returns the identity of a target in records of promotions: 40 hexadecimal digits.
 func (t *Target) UID() string {
 	name := "default"

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/app-sre/prcheck/internal/origin"
 	"github.com/app-sre/prcheck/settings"
@@ -24,6 +25,15 @@ type Settings struct {
 	// qontract-reconcile: s3://BUCKET or s3://BUCKET/PREFIX. "" is no records.
 	Records string `yaml:"records"`
 	Soak    Soak   `yaml:"soak"`
+	// May are the people who may speak for targets, by what targets are called, see [Target.Called].
+	May map[string][]string `yaml:"may"`
+	// Approvers are who approves promotions of targets, by what targets are called. It is the environment of a target
+	// if nothing is said.
+	Approvers map[string]string `yaml:"approvers"`
+	// Freight are targets that are promoted together or not at all, by the name of the set.
+	Freight map[string][]string `yaml:"freight"`
+	// Verify says what must hold after a run, by what targets are called.
+	Verify map[string]Verification `yaml:"verify"`
 	// FIPS makes the identities of targets as qontract-reconcile does in FIPS mode.
 	FIPS bool `yaml:"fips"`
 }
@@ -53,6 +63,60 @@ func (s *Soak) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// A Verification is a measurement that must be good for some time after a run.
+type Verification struct {
+	For time.Duration `yaml:"for"`
+	// Measure is an expression of the measurements of the target's namespace, as an SLO document names them; it is good
+	// if it is not below Least.
+	Measure string  `yaml:"measure"`
+	Least   float64 `yaml:"least"`
+	// Back lets the commit before be proposed again when the measurement is bad.
+	Back bool `yaml:"back"`
+}
+
+// Speakers returns the people who may speak for a target, sorted.
+func (s Settings) Speakers(t *Target) []string {
+	var out []string
+	for _, word := range slices.Sorted(maps.Keys(s.May)) {
+		if t.Called(word) {
+			out = append(out, s.May[word]...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// ApproversOf returns who approves promotions of a target: what the settings say of its narrowest name, or its
+// environment.
+func (s Settings) ApproversOf(t *Target) string {
+	for _, word := range t.Calls() {
+		if name := s.Approvers[word]; name != "" {
+			return name
+		}
+	}
+	return t.Calls()[len(t.Calls())-1]
+}
+
+// FreightOf returns the name of the set with which a target moves, "" if it moves alone.
+func (s Settings) FreightOf(t *Target) string {
+	for _, name := range slices.Sorted(maps.Keys(s.Freight)) {
+		if slices.ContainsFunc(s.Freight[name], t.Called) {
+			return name
+		}
+	}
+	return ""
+}
+
+// VerificationOf returns what must hold after a run of a target, by its narrowest name.
+func (s Settings) VerificationOf(t *Target) (Verification, bool) {
+	for _, word := range t.Calls() {
+		if v, ok := s.Verify[word]; ok {
+			return v, true
+		}
+	}
+	return Verification{}, false
+}
+
 // Check returns the first mistake that the types of the settings do not show.
 func (s Settings) Check(own settings.Own) error {
 	for i, host := range s.Hosts {
@@ -68,6 +132,14 @@ func (s Settings) Check(own settings.Own) error {
 		case l.Path == "" || l.Field == "":
 			return own.Mistake("must have path and field of the secret with its token", "logins", host)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Verify)) {
+		if v := s.Verify[name]; v.For <= 0 || strings.TrimSpace(v.Measure) == "" {
+			return own.Mistake("needs for, such as 30m, and measure, an expression", "verify", name)
+		}
+	}
+	if len(s.May)+len(s.Freight)+len(s.Verify) > 0 && s.Records == "" {
+		return own.Mistake("is required with may, freight and verify: the ledger is there", "records")
 	}
 	if s.Records != "" && !strings.HasPrefix(s.Records, "s3://") {
 		return own.Mistake("must be s3://BUCKET or s3://BUCKET/PREFIX", "records")

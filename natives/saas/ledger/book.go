@@ -29,10 +29,6 @@ type Book struct {
 	Writer     string `json:"writer"`     // of this generation
 	UID        string `json:"uid"`
 	Target     string `json:"target"` // its name for people
-	// Ref is the commit that the data had when a loop looked last, and Below the commit under which the target is
-	// pinned since somebody went back by hand.
-	Ref   string `json:"ref,omitempty"`
-	Below string `json:"below,omitempty"`
 	// Line is the commits of the runs in their order, oldest first, as far as a loop saw it.
 	Line []string `json:"line,omitempty"`
 	Runs []Run    `json:"runs,omitempty"` // oldest first

@@ -36,6 +36,7 @@ type event struct {
 	why    Bad
 	// pending tells that a run ended, and that its verification is under way.
 	pending bool
+	until   time.Time // when that ends if all goes well; zero if nobody knows
 }
 
 // Stay returns how a commit stands at the target. If own is set, the time during which newer commits ran does not
@@ -70,8 +71,7 @@ func (b *Book) events() []event {
 			out = append(out, e)
 			continue
 		}
-		e.pending = true
-		e.at = r.At
+		e.pending, e.until = true, r.Check.Until()
 		out = append(out, e)
 		switch c := *r.Check; c.Result {
 		case Good:
@@ -121,7 +121,7 @@ func (w *walk) step(e event) {
 func (w *walk) itself(e event, was bool) {
 	switch {
 	case e.pending:
-		w.Checking, w.Lasts = true, was
+		w.Checking, w.Until, w.Lasts = true, e.until, was
 	case e.result == Good:
 		if w.Bad != NotBad {
 			w.Ran = 0

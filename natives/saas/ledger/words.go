@@ -20,6 +20,7 @@ const (
 	Unpinned   Verb = "unpinned"
 	Holding    Verb = "held" // nothing is proposed or run
 	Released   Verb = "released"
+	Undid      Verb = "undone"  // the data went back from the commit
 	Back       Verb = "back"    // the commit is proposed again, since a verification found a newer one bad
 	Refused    Verb = "refused" // the word of somebody who may not say it, or that makes no sense
 )
@@ -27,7 +28,7 @@ const (
 // known reports whether a verb is one of ours.
 func (v Verb) known() bool {
 	return slices.Contains([]Verb{Proposed, Merged, Rejected, Unrejected, Promoted, Retried, Pinned, Unpinned, Holding,
-		Released, Back, Refused}, v)
+		Released, Undid, Back, Refused}, v)
 }
 
 // An Entry is one thing that somebody said about a commit at the target.
@@ -143,15 +144,59 @@ func (b *Book) Say(e Entry) *Book {
 	return out
 }
 
-// At returns a book that noted which commit the data have. A person who set a commit that was rejected took that back.
-func (b *Book) At(ref, below string, now time.Time) *Book {
+// At returns a book that noted which commit the data have, and from which one somebody went back, "" for none. A person
+// who set a commit that was rejected took that back.
+func (b *Book) At(ref, undid string, now time.Time) *Book {
 	out := b
 	if _, rejected := b.Standing().Rejected[ref]; rejected {
-		out = out.Say(Entry{At: now, Verb: Unrejected, Commit: ref, Who: "the data"})
+		out = out.Say(Entry{At: now, Verb: Unrejected, Commit: ref, Who: data})
 	}
-	if out.Ref != ref || out.Below != below {
-		out = out.clone()
-		out.Ref, out.Below = ref, below
+	said := func(e Entry) bool { return e.Verb == Undid && e.Commit == undid }
+	if undid != "" && !slices.ContainsFunc(out.Entries, said) {
+		out = out.Say(Entry{At: now, Verb: Undid, Commit: undid, Who: data, Why: "back to " + ref})
 	}
 	return out
+}
+
+// data says something by itself: a person committed it.
+const data = "the data"
+
+// Closed returns a book that noted that a person closed a merge request with a commit of the target.
+func (b *Book) Closed(number int, commit, who string, at time.Time) *Book {
+	if number <= b.Heard {
+		return b
+	}
+	out := b.Say(Entry{At: at, Verb: Rejected, Commit: commit, Who: who, Number: number}).clone()
+	out.Heard = number
+	return out
+}
+
+// MergedBy returns a book that noted that a merge request with a commit of the target was merged.
+func (b *Book) MergedBy(number int, commit string, at time.Time) *Book {
+	said := func(e Entry) bool { return e.Verb == Merged && e.Number == number && e.Commit == commit }
+	if number == 0 || slices.ContainsFunc(b.Entries, said) {
+		return b
+	}
+	return b.Say(Entry{At: at, Verb: Merged, Commit: commit, Number: number})
+}
+
+// Open returns a book that noted that a merge request is open. If its closing rejected the commit, somebody opened it
+// again.
+func (b *Book) Open(number int, commit string, now time.Time) *Book {
+	if e, rejected := b.Standing().Rejected[commit]; !rejected || e.Number != number {
+		return b
+	}
+	out := b.Say(Entry{At: now, Verb: Unrejected, Commit: commit, Number: number, Why: "somebody opened it again"}).clone()
+	out.Heard = min(out.Heard, number-1) // it may be closed again
+	return out
+}
+
+// Forbids reports whether the closing of a merge request stands against a commit: nobody noted it, or nobody took it
+// back.
+func (b *Book) Forbids(number int, commit string) bool {
+	if b == nil || number > b.Heard {
+		return true
+	}
+	_, rejected := b.Standing().Rejected[commit]
+	return rejected
 }

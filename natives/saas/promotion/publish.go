@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/natives/saas"
+	"github.com/app-sre/prcheck/natives/saas/ledger"
 )
 
 // maxTries is how often an object is written again because somebody else was faster.
@@ -83,4 +86,33 @@ func replaced(ctx context.Context, bucket integration.BucketReader, at RecordPla
 		}
 	}
 	return false
+}
+
+// Book writes the end of a run of a target into its ledger. A ledger without runs takes over what the records of the
+// target's channels tell.
+func Book(ctx context.Context, bucket integration.BucketWriter, uid, target string, channels []string,
+	run ledger.Run) error {
+	_, err := ledger.Update(ctx, bucket, uid, target, func(b *ledger.Book) (*ledger.Book, error) {
+		if len(b.Runs) > 0 || len(channels) == 0 {
+			return b.Append(run), nil
+		}
+		is, err := taken(ctx, NewRecords(bucket, 1), b, uid, channels)
+		if err != nil {
+			return nil, err
+		}
+		return is.Append(run), nil
+	})
+	return err
+}
+
+// RunOf returns the end of a run of a target for its ledger. What must be verified begins to be.
+func RunOf(settings saas.Settings, t *saas.Target, commit string, ok bool, at time.Time) ledger.Run {
+	run := ledger.Run{Commit: commit, At: at, Result: ledger.Failed, Config: t.Hash()}
+	if ok {
+		run.Result = ledger.Good
+	}
+	if v, is := settings.VerificationOf(t); ok && is {
+		run.Check = &ledger.Check{Seconds: int64(v.For.Seconds())}
+	}
+	return run
 }

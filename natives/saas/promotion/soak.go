@@ -2,6 +2,7 @@ package promotion
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -195,4 +196,38 @@ func inOrder(runs []ledger.Run) []ledger.Run {
 		return a.At.Equal(b.At) && a.Commit == b.Commit &&
 			(a.Result == ledger.Ended || b.Result == ledger.Ended || a.Result == b.Result)
 	})
+}
+
+// NewestRun returns the commit that a publisher ran last, by its ledger and its records, "" if it ran none.
+func NewestRun(book *ledger.Book, logs Logs) string {
+	var places []RecordPlace
+	for at := range logs {
+		places = append(places, at)
+	}
+	if len(places) == 0 {
+		return book.Newest()
+	}
+	slices.SortFunc(places, func(a, b RecordPlace) int { return cmp.Compare(a.Channel, b.Channel) })
+	for _, at := range places {
+		log := logs[at]
+		log.Book = book
+		logs[at] = log
+	}
+	h := historyOf(places, logs)
+	if h.err != nil {
+		return ""
+	}
+	return h.book.Newest()
+}
+
+// WithBooks returns logs with the ledgers of their publishers. One that cannot be read makes its log unknown.
+func WithBooks(ctx context.Context, books *ledger.Books, logs Logs) Logs {
+	for at, log := range logs {
+		book, err := books.Of(ctx, at.UID, "the publisher "+at.UID)
+		if log.Book = book; err != nil {
+			log.Err = err
+		}
+		logs[at] = log
+	}
+	return logs
 }

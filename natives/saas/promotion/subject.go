@@ -44,6 +44,9 @@ func Of(m *saas.Model, t *saas.Target, settings saas.Settings) Subject {
 	of := m.Component(t)
 	s := Subject{Label: t.Label(), Broken: cmp.Or(t.Template.File.Broken, t.Broken), Ref: t.Ref, Blocked: of.Blocked,
 		Hotfix: of.Hotfix, Soak: settings.Soak}
+	if v, ok := settings.VerificationOf(t); ok {
+		s.Back = v.Back
+	}
 	p := t.Promotion
 	if p == nil {
 		return s

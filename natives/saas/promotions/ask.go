@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
+	"github.com/app-sre/prcheck/natives/saas/ledger"
 	"github.com/app-sre/prcheck/natives/saas/promotion"
 )
 
@@ -23,6 +24,7 @@ type asker struct {
 	model    *saas.Model
 
 	records *promotion.Records // nil if there are none
+	books   *ledger.Books      // nil if there are no records
 	noLogs  error              // why there are no records
 
 	mu    sync.Mutex
@@ -67,7 +69,7 @@ func newAsker(ctx context.Context, of Services, env integration.Environment, s o
 	default:
 		bucket, err := env.Bucket(ctx, s.Records)
 		if a.noLogs = err; err == nil {
-			a.records = promotion.NewRecords(bucket, env.Workers)
+			a.records, a.books = promotion.NewRecords(bucket, env.Workers), ledger.NewBooks(bucket)
 		}
 	}
 	for _, sub := range all {

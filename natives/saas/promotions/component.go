@@ -50,8 +50,7 @@ func Keep(ctx context.Context, forge services.ForgeWriter,
 			return nil, nil, fmt.Errorf("reading the memory: %w", err)
 		}
 	}
-	c := &component{branch: promotion.Branch(of.Files), files: of.Files}
-	w := &work{settings: ownSettings{Branch: of.Branch, AutoMerge: of.AutoMerge, Patience: of.Patience,
+	w := &work{asker: &asker{}, settings: ownSettings{Branch: of.Branch, AutoMerge: of.AutoMerge, Patience: of.Patience,
 		RetryAfter: of.RetryAfter}, env: integration.Environment{}.WithDefaults(),
 		forge: forge, mainHead: of.MainHead, now: of.Now, remembered: remembered, heads: map[string]string{},
 		open: map[string]*services.MergeRequest{}}
@@ -61,10 +60,10 @@ func Keep(ctx context.Context, forge services.ForgeWriter,
 		}
 	}}
 	for _, t := range of.Targets {
-		c.subscribers = append(c.subscribers, &subscriber{key: keyOf(t.Target), targets: []*saas.Target{t.Target},
+		w.all = append(w.all, &subscriber{key: keyOf(t.Target), targets: []*saas.Target{t.Target},
 			q: t.Question, asked: true})
 	}
-	w.components = w.divide(c)
+	w.findComponents()
 	for _, part := range w.components {
 		at := remembered[part.branch].window(of.Now)
 		for _, s := range part.subscribers {
@@ -95,33 +94,20 @@ type component struct {
 	files       []string
 	subscribers []*subscriber
 	whole       *component // that it is a part of, nil if it is none
+	together    bool       // its targets move together or not at all
 
-	err  error
-	hold string
+	err   error
+	hold  string
+	code  promotion.Code // of the hold
+	opens time.Time      // when it ends; zero if nobody knows
 }
 
 func compareText(a, b string) int { return strings.Compare(a, b) }
 
 // findComponents divides the subscribers into components.
 func (w *work) findComponents() {
-	files, by := map[string][]string{}, map[string][]*subscriber{}
-	for _, s := range w.all {
-		files[s.key] = append(files[s.key], w.settings.inProject(s.target().Place.File))
-		by[s.key] = append(by[s.key], s)
-	}
-	for _, c := range promotion.Components(files) {
-		out := &component{branch: c.Branch(), files: c.Files}
-		for _, key := range c.Subscribers {
-			out.subscribers = append(out.subscribers, by[key]...)
-		}
-		slices.SortStableFunc(out.subscribers, func(a, b *subscriber) int {
-			x, y := a.target().Place, b.target().Place
-			if n := compareText(x.File, y.File); n != 0 {
-				return n
-			}
-			return len(x.Pointer) - len(y.Pointer) + compareText(x.Pointer, y.Pointer)
-		})
-		w.components = append(w.components, w.divide(out)...)
+	for _, c := range stagesOf(w.settings, w.all) {
+		w.components = append(w.components, w.divide(c)...)
 	}
 }
 
@@ -185,9 +171,14 @@ func (w *work) keepComponent(ctx context.Context, c *component, replaced bool) [
 	if err := ctx.Err(); err != nil {
 		return []error{fmt.Errorf("%s: %w", c.branch, err)}
 	}
+	if err := w.deaf[c.branch]; err != nil {
+		c.err = fmt.Errorf("%s: what people did is not known, so nothing changes: %w", c.branch, err)
+		return []error{c.err}
+	}
 	k := &keeper{settings: w.settings, forge: w.forge, now: w.now, mainHead: w.mainHead, branch: c.branch,
 		head: w.heads[c.branch],
-		open: w.open[c.branch], memory: w.remembered[c.branch], replaced: replaced}
+		open: w.open[c.branch], memory: w.remembered[c.branch], replaced: replaced, past: w.past[c.branch],
+		forbids: w.forbids, reasons: w.reasons(c)}
 	unsure := false
 	k.wants, unsure = w.wants(c, k.open, k.memory)
 	err := w.keepOne(ctx, c, k, unsure)
@@ -197,7 +188,7 @@ func (w *work) keepComponent(ctx context.Context, c *component, replaced bool) [
 	if err == nil && c.whole != nil && !unsure && len(k.wants) == 0 {
 		err = w.join(ctx, c)
 	}
-	c.hold = k.hold
+	c.hold, c.code, c.opens = k.hold, k.code, k.opens
 	var errs []error
 	if c.err = errors.Join(append(k.dropped, err)...); c.err != nil {
 		errs = append(errs, fmt.Errorf("%s: %w", strings.Join(append(slices.Clone(c.files), c.branch), " "), c.err))
@@ -213,7 +204,7 @@ func (w *work) keepOne(ctx context.Context, c *component, k *keeper, unsure bool
 		err = k.keep(ctx)
 	}
 	w.afterwards(c, k, err == nil)
-	return errors.Join(err, w.remember(ctx, k.branch, k.memory))
+	return errors.Join(err, w.remember(ctx, k.branch, k.memory), w.propose(ctx, k))
 }
 
 // remember remembers what is known of a branch.
@@ -254,83 +245,10 @@ func (w *work) windowOpen(c *component) bool {
 	return false
 }
 
-// waitForPeople is how many times the patience a merge request is left alone that waits for people
-// alone, since its checks passed: a push could take back approvals.
-const waitForPeople = 24
-
-// wants returns what a merge request is to promote. An open one keeps its content for some time,
-// though something newer may be promoted, since a push starts all checks anew; and it outlives the
-// window in which it was opened. What is not known stays as it is; unsure tells that something is
-// not known, so nothing may be closed.
-func (w *work) wants(c *component, open *services.MergeRequest, m memory) (out []entry, unsure bool) {
-	var shown []entry
-	if open != nil {
-		if b, ok := readBlock(open.Description); ok {
-			shown = b.Entries
-		}
-	}
-	var fresh, kept []entry
-	for _, s := range c.subscribers {
-		want := s.entry(w.settings, s.d)
-		is, isShown := find(shown, want)
-		began, _ := find(m.Begun, want)
-		still, goesOn, err := s.goesOn(w.settings, began)
-		if s.isUnknown() || err != nil {
-			unsure = true
-			if isShown {
-				kept, fresh = append(kept, is.with(want)), append(fresh, is.with(want))
-			}
-			continue
-		}
-		switch {
-		case s.differs(s.d):
-			fresh = append(fresh, want)
-		case goesOn:
-			fresh = append(fresh, still)
-		}
-		if !isShown {
-			continue
-		}
-		if d, may := promotion.Still(s.q, is.Ref); may {
-			kept = append(kept, s.entry(w.settings, d))
-			if !s.differs(s.d) && !goesOn {
-				fresh = append(fresh, s.entry(w.settings, d))
-			}
-		}
-	}
-	if open == nil || len(kept) == 0 || len(kept) < len(shown) || open.Checks == services.ChecksFailed ||
-		w.hasHotfix(c, kept) {
-		return fresh, unsure
-	}
-	since := m.At
-	if since.IsZero() {
-		since = open.Opened
-	}
-	patience := w.settings.Patience
-	if open.Checks == services.ChecksPassed {
-		patience *= waitForPeople
-	}
-	if w.now.Sub(since) < patience {
-		return kept, unsure
-	}
-	return fresh, unsure
-}
-
 // with returns an entry of a description with what only the data say.
 func (e entry) with(data entry) entry {
 	e.key, e.was, e.label = data.key, data.was, data.label
 	return e
-}
-
-// hasHotfix reports whether a subscriber is to get a hotfix that is not among what is kept.
-func (w *work) hasHotfix(c *component, kept []entry) bool {
-	for _, s := range c.subscribers {
-		if s.differs(s.d) && slices.Contains(s.q.Hotfix, s.d.Ref) &&
-			!slices.ContainsFunc(kept, func(e entry) bool { return e.key == s.key && e.Ref == s.d.Ref }) {
-			return true
-		}
-	}
-	return false
 }
 
 // deeds tells what was written for a component.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/natives/saas/promotion"
 )
 
 // maxCommits is how often a commit is tried if its files change on main at the same time.
@@ -26,8 +28,10 @@ type keeper struct {
 	wants  []entry
 	memory memory
 
-	did    []string // what was written, in order
-	hold   string   // why the merge request is not what is wanted, for people
+	did    []string       // what was written, in order
+	hold   string         // why the merge request is not what is wanted, for people
+	code   promotion.Code // the same in one word; "" is checks
+	opens  time.Time      // when that ends; zero if nobody knows
 	merged time.Duration
 	again  bool // the checks of what is shown are to run once more
 	// dropped are the targets that cannot be promoted. The others go on.
@@ -36,6 +40,15 @@ type keeper struct {
 	halves [][]entry
 	// replaced tells that what is shown goes on in other merge requests.
 	replaced bool
+	// past are the merge requests of the branch, if they were asked.
+	past []services.MergeRequest
+	// forbids reports whether the closing of a merge request stands against an entry; nil if it always does.
+	forbids func(number int, e entry) bool
+	// rejected are the entries that people do not want, and shows those that the merge request has now.
+	rejected []rejection
+	shows    []entry
+	// reasons are why what is shown is not wanted any more, for people.
+	reasons []string
 }
 
 // errMoved says that files changed while a merge request was made, again and again.
@@ -61,9 +74,20 @@ func (k *keeper) keep(ctx context.Context) error {
 		}
 		k.dropped = r.dropped
 		if len(r.moved) > 0 {
-			k.hold = r.moved[0]
+			k.hold, k.code = r.moved[0], promotion.Queued
+		}
+		if entries, err = k.without(ctx, r.entries); err != nil {
+			return err
+		}
+		if len(entries) < len(r.entries) {
+			if r, err = k.render(ctx, entries); err != nil {
+				return err
+			}
 		}
 		if len(r.changes) == 0 {
+			if len(k.rejected) > 0 {
+				return nil // the branch stays, so that the merge request can be opened again
+			}
 			if !k.replaced && k.open != nil && (k.hold != "" || len(r.dropped) > 0) {
 				return nil // it is not known that nothing is wanted
 			}
@@ -92,7 +116,7 @@ func (k *keeper) look(ctx context.Context) error {
 	if m.Number == 0 {
 		return nil
 	}
-	past, err := k.forge.Past(ctx, k.branch)
+	past, err := k.ended(ctx)
 	if err != nil {
 		return err
 	}
@@ -101,7 +125,7 @@ func (k *keeper) look(ctx context.Context) error {
 			k.merged = p.Merged.Sub(p.Opened)
 		}
 		if p.Number == m.Number && p.State == services.MergeClosed && !p.ClosedByUs {
-			k.closedByPerson(p.Description)
+			k.closedByPerson(p)
 		}
 	}
 	m.Number, m.Opened = 0, time.Time{}
@@ -127,6 +151,9 @@ func (k *keeper) choose() []entry {
 	for _, e := range bad {
 		k.hold = fmt.Sprintf("the checks of %s at %.12s failed; it is held until something newer can be promoted%s, or the "+
 			"settings name %s under retry", e.label, e.Ref, k.until(e), contentDigest([]entry{e}))
+		if at, _ := k.memory.failedAt(contentDigest([]entry{e})); k.settings.RetryAfter > 0 {
+			k.opens = at.Add(k.settings.RetryAfter)
+		}
 	}
 	if len(good) == 0 && len(bad) > 0 && k.open != nil && k.memory.Content == contentDigest(bad[:1]) {
 		return bad[:1]
@@ -154,18 +181,14 @@ func (k *keeper) show(ctx context.Context, r rendering) error {
 		k.memory.Pushed, k.memory.Rendered = k.head, digest
 	}
 	if k.open == nil {
-		past, err := k.forge.Past(ctx, k.branch)
+		past, err := k.ended(ctx)
 		if err != nil {
 			return err
 		}
 		for _, p := range past {
 			if p.State == services.MergeOpen {
+				k.code = promotion.Queued
 				k.hold = fmt.Sprintf("somebody else opened the merge request !%d of this branch", p.Number)
-				return nil
-			}
-			if b, ok := readBlock(p.Description); ok && p.State == services.MergeClosed && !p.ClosedByUs &&
-				b.Content == r.content {
-				k.hold = fmt.Sprintf("somebody closed the merge request !%d with this content; it is not opened again", p.Number)
 				return nil
 			}
 		}
@@ -178,7 +201,7 @@ func (k *keeper) show(ctx context.Context, r rendering) error {
 			return err
 		}
 	}
-	k.memory.Content = r.content
+	k.memory.Content, k.shows = r.content, r.entries
 	return k.present(ctx, text, r.content, pushed)
 }
 
@@ -234,7 +257,7 @@ func (k *keeper) present(ctx context.Context, text services.MergeText, content s
 // the next loop.
 func (k *keeper) arm(ctx context.Context) error {
 	if err := k.forge.Arm(ctx, k.memory.Number, k.head); err != nil {
-		k.hold = "the forge does not merge it yet: " + err.Error()
+		k.hold, k.code = "the forge does not merge it yet: "+err.Error(), promotion.Queued
 		return nil //nolint:nilerr // it is told
 	}
 	k.did = append(k.did, "arm")
@@ -244,6 +267,7 @@ func (k *keeper) arm(ctx context.Context) error {
 // leave leaves a branch alone on which somebody else committed, and says so once.
 func (k *keeper) leave(ctx context.Context) error {
 	k.hold = fmt.Sprintf("somebody committed to the branch %s, so it is not changed", k.branch)
+	k.code = promotion.Queued
 	if k.open == nil || k.memory.Noted == k.head {
 		return nil
 	}
@@ -269,6 +293,9 @@ func (k *keeper) drop(ctx context.Context) error {
 	}
 	if k.open != nil {
 		text := "Nothing is to be promoted here any more."
+		if len(k.reasons) > 0 {
+			text += "\n\n- " + strings.Join(k.reasons, "\n- ")
+		}
 		if k.replaced {
 			text = "The checks failed for several targets together, so each half of them has a merge request of its own by now."
 		}
@@ -284,6 +311,9 @@ func (k *keeper) drop(ctx context.Context) error {
 	}
 	if k.head == "" {
 		return nil
+	}
+	if keeps, err := k.mayOpenAgain(ctx); err != nil || keeps {
+		return err
 	}
 	if err := k.forge.DeleteBranch(ctx, k.branch, k.head); err != nil {
 		return err

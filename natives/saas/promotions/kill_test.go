@@ -69,7 +69,7 @@ func TestKilledAnywhere(t *testing.T) {
 			of := New(Services{Repositories: s, Measurements: s, Forge: func(Project) (services.ForgeWriter, error) {
 				return k, nil
 			}})
-			err := of.Run(t.Context(), s.env(), integration.Actors{State: s.forgetful()})
+			err := of.Run(t.Context(), s.env(), integration.Actors{State: s.forgetful(), Bucket: s.writer})
 			if errors.Is(err, errKilled) {
 				kills++
 				err = nil
@@ -124,7 +124,7 @@ func TestLawsCatchMutants(t *testing.T) {
 				s.now = s.now.Add(5 * time.Minute)
 				s.forge.now, s.forge.writes = s.now, nil
 				of := New(Services{Repositories: s, Forge: func(Project) (services.ForgeWriter, error) { return mutant, nil }})
-				return s.forge.writes, of.Run(t.Context(), s.env(), integration.Actors{State: s.state})
+				return s.forge.writes, of.Run(t.Context(), s.env(), integration.Actors{State: s.state, Bucket: s.writer})
 			}
 			for n := 0; n < 30 && caught == ""; n++ {
 				caught = s.step(loop)
@@ -164,7 +164,7 @@ func TestTwoLoopsAtOnce(t *testing.T) {
 		}
 	}
 	of := New(Services{Repositories: s, Forge: func(Project) (services.ForgeWriter, error) { return forge, nil }})
-	if err := of.Run(t.Context(), s.env(), integration.Actors{State: s.state}); err == nil {
+	if err := of.Run(t.Context(), s.env(), integration.Actors{State: s.state, Bucket: s.writer}); err == nil {
 		t.Error("the slower loop could do everything, so this says nothing")
 	}
 	if len(s.forge.requests) != 2 {

@@ -43,7 +43,8 @@ type memory struct {
 	Rendered string    `json:"rendered,omitempty"` // digest of the files
 	Number   int       `json:"number,omitempty"`   // of the merge request that was open last
 	Opened   time.Time `json:"opened,omitzero"`
-	Noted    string    `json:"noted,omitempty"` // the head that has our note
+	Noted    string    `json:"noted,omitempty"`   // the head that has our note
+	Comment  int       `json:"comment,omitempty"` // the last comment that was read
 	Failed   []failure `json:"failed,omitempty"`
 	Retried  string    `json:"retried,omitempty"` // the content that runs once more, since the settings name it
 	// Through is when a loop got through while a window was open. If none did, Pending is when

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
+	"github.com/app-sre/prcheck/natives/saas/promotion"
 	"github.com/app-sre/prcheck/settings"
 )
 
@@ -65,6 +67,9 @@ func (n native) DryRun(ctx context.Context, env integration.Environment) error {
 			"the plan", len(w.all)))
 		return nil
 	}
+	if err := w.begin(ctx); err != nil {
+		return nothingDone(err)
+	}
 	if err := w.decide(ctx); err != nil {
 		return nothingDone(err)
 	}
@@ -78,6 +83,9 @@ func (n native) DryRun(ctx context.Context, env integration.Environment) error {
 
 // Run implements [integration.Native].
 func (n native) Run(ctx context.Context, env integration.Environment, act integration.Actors) error {
+	if env.Approve.Word != nil {
+		return n.obey(ctx, env, act)
+	}
 	w, err := n.read(ctx, env)
 	if err != nil {
 		return nothingDone(err)
@@ -88,17 +96,44 @@ func (n native) Run(ctx context.Context, env integration.Environment, act integr
 	if w.forge, err = n.connect(ctx, w); err != nil {
 		return nothingDone(err)
 	}
-	if err := w.decide(ctx); err != nil {
+	w.act = &act
+	if err := w.begin(ctx); err != nil {
 		return nothingDone(err)
 	}
 	if err := w.readForge(ctx); err != nil {
-		return nothingDone(integration.Failure(integration.FailureTransient, err))
+		return w.withoutForge(ctx, integration.Failure(integration.FailureTransient, err))
+	}
+	w.hear(ctx)
+	var errs []error
+	if err := w.verify(ctx); err != nil {
+		errs = append(errs, err)
+	}
+	if err := w.decide(ctx); err != nil {
+		return nothingDone(err)
+	}
+	for _, s := range w.all {
+		if err := w.note(ctx, s); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", s.label(), err))
+		}
 	}
 	if err := rememberTargets(ctx, act.State, w.seen, w.all); err != nil {
 		return nothingDone(integration.Failure(integration.FailureTransient, err))
 	}
-	w.act = &act
-	return w.report(w.keep(ctx))
+	return w.report(append(errs, w.keep(ctx)...))
+}
+
+// withoutForge tells what waits because the forge does not answer. Nothing is done.
+func (w *work) withoutForge(ctx context.Context, why error) error {
+	w.open, w.act = nil, &integration.Actors{}
+	if err := w.decide(ctx); err != nil {
+		return nothingDone(err)
+	}
+	for _, s := range w.all {
+		if s.differs(s.d) {
+			s.lately, s.unknown = s.d.Ref, why
+		}
+	}
+	return nothingDone(errors.Join(why, w.report(nil)))
 }
 
 // errNoState says that there is no memory.
@@ -121,8 +156,11 @@ type work struct {
 	remembered map[string]memory // by branch
 	now        time.Time
 
+	bucket   integration.BucketWriter // of the ledger; nil until something is noted
 	forge    services.ForgeWriter
-	heads    map[string]string // of our branches
+	deaf     map[string]error                   // by branch: why it is not known what people did with its merge request
+	past     map[string][]services.MergeRequest // by branch, as far as they were asked
+	heads    map[string]string                  // of our branches
 	open     map[string]*services.MergeRequest
 	mainHead string
 
@@ -164,8 +202,8 @@ func (n native) connect(ctx context.Context, w *work) (services.ForgeWriter, err
 	return n.services.Forge(Project{URL: f.URL, Path: f.Project, Token: token})
 }
 
-// decide decides about all subscribers.
-func (w *work) decide(ctx context.Context) error {
+// begin reads what is remembered, and divides the subscribers into components.
+func (w *work) begin(ctx context.Context) error {
 	if w.env.State == nil {
 		return integration.Failure(integration.FailureOfConfig, errNoState)
 	}
@@ -177,8 +215,13 @@ func (w *work) decide(ctx context.Context) error {
 		return integration.Failure(integration.FailureTransient, err)
 	}
 	w.asker = newAsker(ctx, w.services, w.env, w.settings, w.model, w.all)
-	w.asker.askHeads(ctx)
 	w.findComponents()
+	return nil
+}
+
+// decide decides about all subscribers.
+func (w *work) decide(ctx context.Context) error {
+	w.asker.askHeads(ctx)
 	branch := map[*subscriber]string{}
 	for _, c := range w.components {
 		for _, s := range c.subscribers {
@@ -203,7 +246,7 @@ func (w *work) decide(ctx context.Context) error {
 			s.unknown = nil
 			m := w.remembered[branch[s]]
 			_, began := find(m.Begun, s.entry(w.settings, s.d))
-			w.asker.decide(ctx, s, w.seen[s.key], m.window(w.now), began)
+			w.asker.decide(ctx, s, w.seen[s.key], m.window(w.now), began, w.isShown(branch[s], s))
 			return nil
 		})
 	for i, err := range errs {
@@ -211,7 +254,42 @@ func (w *work) decide(ctx context.Context) error {
 			w.all[i].unknown = err
 		}
 	}
+	w.joinFreight()
 	return err
+}
+
+// isShown reports whether an open merge request changes the target of a subscriber.
+func (w *work) isShown(branch string, s *subscriber) bool {
+	m := w.open[branch]
+	if m == nil {
+		return false
+	}
+	b, _ := readBlock(m.Description)
+	_, shown := find(b.Entries, s.entry(w.settings, s.d))
+	return shown
+}
+
+// joinFreight decides about the targets that move together.
+func (w *work) joinFreight() {
+	sets := map[string][]*subscriber{}
+	for _, s := range w.all {
+		if name := w.settings.FreightOf(s.target()); name != "" {
+			sets[name] = append(sets[name], s)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(sets)) {
+		var qs []promotion.Question
+		var ds []promotion.Decision
+		for _, s := range sets[name] {
+			if s.unknown != nil {
+				s.d = promotion.Decision{Ref: s.q.Ref}
+			}
+			qs, ds = append(qs, s.q), append(ds, s.d)
+		}
+		for i, d := range promotion.Together(name, qs, ds) {
+			sets[name][i].d = d
+		}
+	}
 }
 
 // DesiredState implements [integration.Stater]: what the data say about the targets that are

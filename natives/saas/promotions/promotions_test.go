@@ -52,7 +52,10 @@ func TestOpenMergeRequestsArePatient(t *testing.T) {
 	s.mustLoop("commit", "open")
 	s.code = []string{sha(3), sha(2), sha(1)}
 	s.deployAll(sha(3))
-	s.mustLoop()
+	s.forge.requests[0].Approved = true
+	s.mustLoop() // people approved it, so it is left alone
+	s.forge.requests[0].Approved = false
+	s.mustLoop("commit", "describe") // the other target of the stage is due
 	s.now = s.now.Add(defaultPatience)
 	s.forge.requests[0].Checks = services.ChecksPassed
 	s.mustLoop() // it waits for people alone

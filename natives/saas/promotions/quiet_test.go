@@ -59,7 +59,7 @@ func TestQuietWorld(t *testing.T) {
 		env.Query = query
 		before := processorTime(t)
 		of := New(Services{Repositories: code, Forge: func(Project) (services.ForgeWriter, error) { return s.forge, nil }})
-		if err := of.Run(t.Context(), env, integration.Actors{State: s.state}); err != nil {
+		if err := of.Run(t.Context(), env, integration.Actors{State: s.state, Bucket: s.writer}); err != nil {
 			t.Fatalf("%v\n%s", err, s.log.String())
 		}
 		return processorTime(t) - before

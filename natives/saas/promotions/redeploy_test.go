@@ -3,8 +3,6 @@ package promotions
 import (
 	"strings"
 	"testing"
-
-	"github.com/app-sre/prcheck/natives/saas/promotion"
 )
 
 // A target that follows the configuration of its publishers notes their hashes, also without a
@@ -43,7 +41,7 @@ func TestRebasedCommitsAreOurs(t *testing.T) {
 			s.code = []string{sha(2), sha(1)}
 			s.deployAll(sha(2))
 			s.mustLoop("commit", "open")
-			branch := promotion.Branch([]string{s.file(0)})
+			branch := s.forge.requests[0].Branch
 			ours, _ := s.forge.at(branch)
 			s.forge.edit("main", "README.md", "newer")
 			main, id := s.forge.at("main")

@@ -1,6 +1,7 @@
 package promotions
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -9,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/natives/saas/promotion"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -46,6 +48,7 @@ func (w *work) stateOf(c *component, s *subscriber) string {
 
 // report prints the table of all subscribers, reports those that are held, and returns the errors.
 func (w *work) report(errs []error) error {
+	var out outages
 	table := tabwriter.NewWriter(w.env.Log, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "TARGET\tSTATE\tCURRENT\tCANDIDATE\tOPENS\tHOLD") // the log takes everything
 	for _, c := range w.components {
@@ -60,13 +63,92 @@ func (w *work) report(errs []error) error {
 				cell(candidate), opens, cell(strings.ReplaceAll(stand.Hold, "\n", "; ")))
 			w.env.Stand(stand)
 			w.find(s, stand)
-			if err := firstOf(s.unknown, s.d.Err); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", s.label(), err))
-			}
+			out.add(firstOf(s.unknown, s.d.Err), s.label())
 		}
 	}
 	_ = table.Flush()
+	for _, line := range w.waits() {
+		w.say(line)
+	}
+	errs = append(errs, out.errors()...)
 	return reconcile.Join(errs...)
+}
+
+// waits returns a line for each commit that waits: its code, its end, its target, and why.
+func (w *work) waits() []string {
+	var out []string
+	for _, c := range w.components {
+		for _, s := range c.subscribers {
+			d := w.wait(c, s)
+			if d.Code == "" {
+				continue
+			}
+			until := ""
+			if !d.Opens.IsZero() {
+				until = " until " + d.Opens.UTC().Format("2006-01-02T15:04Z")
+			}
+			commit := "?"
+			if d.Commit != "" {
+				commit = fmt.Sprintf("%.12s", d.Commit)
+			}
+			out = append(out, fmt.Sprintf("HELD %s %s%s: %s: %s", d.Code, commit, until, s.label(), d.Hold))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, "nothing waits")
+	}
+	return out
+}
+
+// wait returns what a subscriber waits for; the code is "" if it waits for nothing.
+func (w *work) wait(c *component, s *subscriber) promotion.Decision {
+	switch {
+	case s.unknown != nil:
+		return promotion.Decision{Code: promotion.Unknown, Commit: s.lately, Hold: s.hold()}
+	case s.queue != nil:
+		return promotion.Decision{Code: promotion.Queued, Commit: s.queue.commit, Opens: s.queue.until, Hold: s.queue.why}
+	case s.d.Hold != "":
+		d := s.d
+		d.Commit = cmp.Or(d.Commit, s.lately)
+		return d
+	case c.hold != "" && s.differs(s.d):
+		return promotion.Decision{Code: cmp.Or(c.code, promotion.Checks), Commit: s.d.Ref, Opens: c.opens, Hold: c.hold}
+	}
+	return promotion.Decision{}
+}
+
+// Outages are what is not known, each with the targets that it touches: one outage is one error, however many targets
+// wait for it.
+type outages struct {
+	whys    []error
+	targets [][]string
+}
+
+// add adds a target that waits for something; nil is nothing.
+func (o *outages) add(why error, target string) {
+	if why == nil {
+		return
+	}
+	for i, known := range o.whys {
+		if known.Error() == why.Error() {
+			o.targets[i] = append(o.targets[i], target)
+			return
+		}
+	}
+	o.whys, o.targets = append(o.whys, why), append(o.targets, []string{target})
+}
+
+// errors returns one error for each outage.
+func (o *outages) errors() []error {
+	var out []error
+	for i, why := range o.whys {
+		label := o.targets[i][0]
+		if n := len(o.targets[i]); n > 1 {
+			label = fmt.Sprintf("%s and %d more targets", label, n-1)
+		}
+		out = append(out, fmt.Errorf("%s: %w", label, why))
+	}
+	return out
 }
 
 // cell returns a text as it may stand in a cell of the table.

@@ -6,7 +6,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/saas/edit"
@@ -21,8 +23,17 @@ type subscriber struct {
 	targets []*saas.Target
 	q       promotion.Question
 	d       promotion.Decision
-	asked   bool  // the question is complete
-	unknown error // why there is no decision
+	asked   bool   // the question is complete
+	unknown error  // why there is no decision
+	lately  string // the newest commit that is known, for a wait of which nothing else is
+	queue   *queued
+}
+
+// A queued is a commit that waits for an open merge request.
+type queued struct {
+	commit string
+	until  time.Time // zero if nobody knows
+	why    string
 }
 
 func (s *subscriber) target() *saas.Target { return s.targets[0] }
@@ -164,25 +175,27 @@ func (e entry) isSame(o entry) bool {
 }
 
 // decide asks what a decision needs, and decides. Began tells that something is under way since a
-// window.
-func (a *asker) decide(ctx context.Context, s *subscriber, was seen, last window, began bool) {
+// window, and shown that an open merge request changes the target.
+func (a *asker) decide(ctx context.Context, s *subscriber, was seen, last window, began, shown bool) {
 	s.q.Subject = promotion.Of(a.model, s.target(), a.settings.Settings)
 	s.q.Rule, s.q.Now, s.q.Last, s.q.MaxGap = a.settings.Candidate, a.env.Now(), last.last, last.gap
 	if s.q.Broken != "" || !saas.IsCommit(s.q.Ref) {
-		s.d = promotion.Decision{Ref: s.q.Ref, Hold: s.q.Broken}
+		s.d = promotion.Decision{Ref: s.q.Ref, Hold: s.q.Broken, Code: promotion.Unknown}
 		if s.q.Broken == "" {
 			s.d.Hold = fmt.Sprintf("auto promotion needs the full sha of a commit as ref, not %.80q", s.q.Ref)
 		}
 		return
 	}
 	if s.d.Hold = a.branches(ctx, s); s.unknown != nil || s.d.Hold != "" {
-		s.d.Ref = s.q.Ref
+		s.d.Ref, s.d.Code = s.q.Ref, promotion.Unknown
+		a.guess(ctx, s)
 		return
 	}
 	s.q.Pin = promotion.Pin(was.Pin, was.Ref, s.q.Ref, s.q.Branches)
 	s.asked = true
 	commits := commitsOf(s.q)
-	if len(commits) == 1 && !s.q.Redeploy {
+	s.lately = newestOf(s.q)
+	if len(commits) == 1 && !s.q.Redeploy && !shown && !s.q.Back {
 		s.d = promotion.Decide(s.q) // nothing is newer, so no record is needed
 		return
 	}
@@ -190,11 +203,55 @@ func (a *asker) decide(ctx context.Context, s *subscriber, was seen, last window
 		s.unknown = fmt.Errorf("the records of promotions: %w", a.noLogs)
 		return
 	}
-	s.q.Logs = a.records.ReadAmong(ctx, s.q.Subject, commits...)
+	s.q.Own, s.q.OwnErr = promotion.OwnBook(ctx, a.records, a.books, s.target())
+	if s.unknown = s.q.OwnErr; s.unknown != nil {
+		return
+	}
+	if back := s.q.Own.Standing().Back; back != nil && back.Commit == s.q.Ref {
+		s.q.Pin = was.Pin // a loop went back, not a person
+	}
+	s.q.Logs = a.logsOf(ctx, s.q.Subject, commits)
 	if s.d = promotion.Decide(s.q); s.differs(s.d) || began {
 		s.q.Health = a.health(ctx, s.targets)
 		s.d = promotion.Decide(s.q)
 	}
+}
+
+// logsOf reads the records and the ledgers of the publishers of a subject.
+func (a *asker) logsOf(ctx context.Context, of promotion.Subject, commits []string) promotion.Logs {
+	return promotion.WithBooks(ctx, a.books, a.records.ReadAmong(ctx, of, commits...))
+}
+
+// guess finds the newest commit that a publisher ran, for a target of which nothing newer is known.
+func (a *asker) guess(ctx context.Context, s *subscriber) {
+	if a.records == nil {
+		return
+	}
+	for _, p := range a.publishers(s.target()) {
+		b, err := a.books.Of(ctx, p.UID(), p.Label())
+		if err != nil {
+			continue
+		}
+		logs := promotion.Logs{}
+		for _, c := range p.Promotion.Publish {
+			at := promotion.RecordPlace{Channel: c, UID: p.UID()}
+			logs[at] = a.records.Log(ctx, at)
+		}
+		if c := promotion.NewestRun(b, logs); c != "" && c != s.q.Ref {
+			s.lately = c
+			return
+		}
+	}
+}
+
+// newestOf returns the newest commit of the branches that is not the present one, "" if nothing is newer.
+func newestOf(q promotion.Question) string {
+	for _, b := range q.Branches {
+		if len(b) > 0 && b[0] != q.Ref {
+			return b[0]
+		}
+	}
+	return ""
 }
 
 // commitsOf returns the commits whose records a decision needs: those that are newer than the
@@ -295,10 +352,10 @@ func (s *subscriber) goesOn(in ownSettings, begun entry) (entry, bool, error) {
 	return s.entry(in, still), ok, still.Err
 }
 
-// closedByPerson forgets what began and was shown by a merge request that a person closed: it may
-// begin again in the next window.
-func (k *keeper) closedByPerson(description string) {
-	b, _ := readBlock(description)
+// closedByPerson forgets what began and was shown by a merge request that a person closed: it is not wanted until a
+// person takes that back.
+func (k *keeper) closedByPerson(p services.MergeRequest) {
+	b, _ := readBlock(p.Description)
 	isClosed := func(e entry) bool {
 		is, shown := find(b.Entries, e)
 		began, has := find(k.memory.Begun, e)

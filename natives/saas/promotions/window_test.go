@@ -32,6 +32,7 @@ func TestOpeningsOutlivePatience(t *testing.T) {
 		s.at(0, 9*time.Hour)
 		s.mustLoop("commit", "open")
 		s.deployAll(sha(2))
+		s.forge.requests[0].Approved = true
 		s.at(0, 9*time.Hour+30*time.Minute)
 		s.mustLoop()
 		s.at(0, 9*time.Hour+50*time.Minute)

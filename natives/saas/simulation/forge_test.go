@@ -79,6 +79,8 @@ func (s *simulatedForge) show(m gitlabtest.MergeRequest) services.MergeRequest {
 	switch m.State {
 	case "opened":
 		out.Conflicts = s.repo.Conflicts(m.IID)
+	case "closed":
+		out.ClosedBy, out.Closed = m.ClosedBy.Username, m.Ended.Truncate(time.Second)
 	case "merged":
 		out.Merged = m.Ended.Truncate(time.Second)
 	}
