@@ -16,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
+	"github.com/app-sre/prcheck/natives/saas/ledger"
 	"github.com/app-sre/prcheck/natives/saas/promotion"
 	"github.com/app-sre/prcheck/natives/saas/render"
 	"github.com/app-sre/prcheck/plan"
@@ -30,7 +31,7 @@ type run struct {
 	writes     bool        // it is no dry run
 	store      state.Store // keeps files of repositories; nil keeps nothing
 	head, base *side       // base is nil if there is no change
-	records    memo[struct{}, *promotion.Records]
+	records    memo[struct{}, *records]
 
 	repositories memo[repositoryKey, services.Repository]
 	heads        memo[repositoryKey, map[string]string]
@@ -42,6 +43,12 @@ type run struct {
 	before   map[reconcile.Key]body // objects of base
 	failures int                    // errors that were reported
 	unknown  int                    // those of them that say that nobody knows something
+}
+
+// Records are what a bucket tells of promotions.
+type records struct {
+	*promotion.Records
+	books *ledger.Books
 }
 
 // A side is what the data of base or head say about the cells to work on.
@@ -346,12 +353,12 @@ func (s *side) gate(ctx context.Context, t *target) promotion.Verdict {
 		return unknown(err)
 	}
 	of := promotion.Of(s.model, t.Target, s.run.settings.Settings)
-	return promotion.Gate(of, t.commit, records.Read(ctx, of, t.commit), s.run.env.Now())
+	return promotion.Ask(ctx, records.Records, records.books, of, t.Target, t.commit, s.run.env.Now())
 }
 
 // openRecords returns the records of promotions.
-func (r *run) openRecords(ctx context.Context) (*promotion.Records, error) {
-	return r.records.ask(struct{}{}, func() (*promotion.Records, error) {
+func (r *run) openRecords(ctx context.Context) (*records, error) {
+	return r.records.ask(struct{}{}, func() (*records, error) {
 		if r.settings.Records == "" {
 			return nil, errNoRecords
 		}
@@ -362,7 +369,7 @@ func (r *run) openRecords(ctx context.Context) (*promotion.Records, error) {
 		if err != nil {
 			return nil, err
 		}
-		return promotion.NewRecords(bucket, max(r.env.Workers, 1)), nil
+		return &records{promotion.NewRecords(bucket, max(r.env.Workers, 1)), ledger.NewBooks(bucket)}, nil
 	})
 }
 
@@ -388,18 +395,14 @@ func (r *run) publish(ctx context.Context, act integration.Actors, failure error
 		return nil
 	}
 	c := r.head.cells[0]
-	var places []promotion.RecordPlace
 	var of []*target
 	for _, t := range c.targets {
-		if t.Delete || t.Promotion == nil || t.commit == "" || t.Broken != "" {
-			continue
-		}
-		for _, channel := range t.Promotion.Publish {
-			places, of = append(places, promotion.RecordPlace{Channel: channel, UID: t.UID()}), append(of, t)
+		if !t.Delete && t.Promotion != nil && t.commit != "" && t.Broken == "" {
+			of = append(of, t)
 		}
 	}
 	switch {
-	case len(places) == 0 || r.settings.Records == "":
+	case len(of) == 0 || r.settings.Records == "":
 		return nil
 	case act.Bucket == nil:
 		return errors.New("writing the records of promotions: this program reaches no bucket")
@@ -409,10 +412,23 @@ func (r *run) publish(ctx context.Context, act integration.Actors, failure error
 		return fmt.Errorf("writing the records of promotions: %w", err)
 	}
 	var errs []error
-	for i, at := range places {
-		t := of[i]
-		run := promotion.Result{Success: failure == nil && !r.hasFailed(), Saas: c.File.Name, Hash: t.Hash(), At: r.env.Now()}
-		errs = append(errs, promotion.Publish(ctx, bucket, at, t.commit, run))
+	for _, t := range of {
+		errs = append(errs, r.publishTarget(ctx, bucket, t, failure == nil && !r.hasFailed()))
+	}
+	return errors.Join(errs...)
+}
+
+// publishTarget writes the end of a run of a target into its ledger, and its records. The ledger comes first: a record
+// without an entry would be taken for a run of another program.
+func (r *run) publishTarget(ctx context.Context, bucket integration.BucketWriter, t *target, success bool) error {
+	now := r.env.Now()
+	channels := t.Promotion.Publish
+	run := promotion.RunOf(r.settings.Settings, t.Target, t.commit, success, now)
+	errs := []error{promotion.Book(ctx, bucket, t.UID(), t.Label(), channels, run)}
+	result := promotion.Result{Success: success, Saas: t.Template.File.Name, Hash: t.Hash(), At: now}
+	for _, channel := range channels {
+		at := promotion.RecordPlace{Channel: channel, UID: t.UID()}
+		errs = append(errs, promotion.Publish(ctx, bucket, at, t.commit, result))
 	}
 	return errors.Join(errs...)
 }

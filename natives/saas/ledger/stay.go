@@ -136,8 +136,11 @@ func (w *walk) itself(e event, was bool) {
 func (r Run) well() bool { return r.Result == Good && (r.Check == nil || r.Check.Result == Good) }
 
 // Append returns a book with one more run. A run whose time lies before that of the last one ended after it all the
-// same: a clock went back.
+// same: a clock went back. One more run of what runs well already says nothing new: its stay goes on.
 func (b *Book) Append(r Run) *Book {
+	if n := len(b.Runs); n > 0 && b.Runs[n-1].goesOn(r) {
+		return b
+	}
 	out := b.clone()
 	r.At = r.At.UTC().Truncate(time.Microsecond)
 	if n := len(out.Runs); n > 0 && r.At.Before(out.Runs[n-1].At) {
@@ -145,6 +148,12 @@ func (b *Book) Append(r Run) *Book {
 	}
 	out.Runs = append(out.Runs, r)
 	return out
+}
+
+// goesOn reports whether another run only goes on with a stay.
+func (r Run) goesOn(next Run) bool {
+	return r.Result == Good && next.Result == Good && r.Commit == next.Commit && r.Config == next.Config &&
+		r.Check == nil && next.Check == nil
 }
 
 // Together returns a book with runs that other programs noted. Those that the book can have, because they are not later

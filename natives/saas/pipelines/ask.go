@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
+	"github.com/app-sre/prcheck/natives/saas/ledger"
 	"github.com/app-sre/prcheck/natives/saas/pipelines/decide"
 	"github.com/app-sre/prcheck/natives/saas/promotion"
 )
@@ -39,6 +40,7 @@ type asker struct {
 	builds  map[saas.Source]*buildsAnswer
 	bucket  integration.BucketReader
 	records *promotion.Records // nil if there are none
+	books   *ledger.Books      // nil if there are no records
 	noLogs  error              // why there are no records
 
 	mu     sync.Mutex

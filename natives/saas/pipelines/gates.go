@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/saas/pipelines/decide"
@@ -28,7 +29,7 @@ func (a *asker) gates(ctx context.Context, c saas.Cell) []decide.Gate {
 // promotionGate asks whether a target may run its commit.
 func (a *asker) promotionGate(ctx context.Context, t *saas.Target) (decide.Gate, bool) {
 	if !subscribes(t) {
-		return decide.Gate{}, false
+		return a.personGate(ctx, t)
 	}
 	out := decide.Gate{Kind: decide.PromotionGate}
 	sha, unknown := a.commit(t)
@@ -47,16 +48,56 @@ func (a *asker) promotionGate(ctx context.Context, t *saas.Target) (decide.Gate,
 		return out, true
 	}
 	of := promotion.Of(a.model, t, a.settings.Settings)
-	v := promotion.Gate(of, sha, a.records.Read(ctx, of, sha), a.env.Now())
+	v := promotion.Ask(ctx, a.records, a.books, of, t, sha, a.env.Now())
 	switch {
 	case v.Open:
 		return out, false
 	case v.Err != nil:
 		out.Unknown = t.Label() + ": " + v.Err.Error()
 	default:
-		out.Closed, out.Opens = t.Label()+": "+v.Reason, v.Opens
+		out.Closed, out.Opens = fmt.Sprintf("%s: %s: %s", t.Label(), v.Code, v.Reason), v.Opens
 	}
 	return out, true
+}
+
+// personGate asks whether a person holds a target that follows nobody.
+func (a *asker) personGate(ctx context.Context, t *saas.Target) (decide.Gate, bool) {
+	if len(a.settings.Speakers(t)) == 0 {
+		return decide.Gate{}, false // nobody could say so
+	}
+	out := decide.Gate{Kind: decide.PromotionGate}
+	if a.books == nil {
+		out.Unknown = fmt.Sprintf("%s: the ledger cannot be read: %v", t.Label(), a.noLogs)
+		return out, true
+	}
+	b, err := a.books.Of(ctx, t.UID(), t.Label())
+	if err != nil {
+		out.Unknown = t.Label() + ": " + err.Error()
+		return out, true
+	}
+	if hold := b.Standing().Hold; hold != nil {
+		out.Closed = fmt.Sprintf("%s: %s holds the target", t.Label(), hold.Who)
+		return out, true
+	}
+	return decide.Gate{}, false
+}
+
+// retried returns when a person wanted a target of a cell to run again last. What cannot be read is never.
+func (a *asker) retried(ctx context.Context, c saas.Cell) time.Time {
+	var out time.Time
+	for _, t := range c.Targets {
+		if a.books == nil || len(a.settings.Speakers(t)) == 0 {
+			continue
+		}
+		b, err := a.books.Of(ctx, t.UID(), t.Label())
+		if err != nil {
+			continue
+		}
+		if e := b.Standing().Retry; e != nil && e.At.After(out) {
+			out = e.At
+		}
+	}
+	return out
 }
 
 // objectives asks whether the objectives of a target are kept in its namespace.

@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
+	words "github.com/app-sre/prcheck/natives/saas/ledger"
 	"github.com/app-sre/prcheck/natives/saas/pipelines/decide"
 	"github.com/app-sre/prcheck/natives/saas/pipelines/executor"
 	"github.com/app-sre/prcheck/natives/saas/pipelines/ledger"
@@ -165,6 +167,9 @@ func (n native) newLoop(env integration.Environment, act *integration.Actors, s 
 			return a.recorded(ctx, at.cells[c.Key], it)
 		},
 	}
+	if len(s.May) > 0 {
+		l.Retried = func(ctx context.Context, c loop.RunnableCell) time.Time { return a.retried(ctx, at.cells[c.Key]) }
+	}
 	if act != nil {
 		l.Writes = act.State
 	}
@@ -191,7 +196,7 @@ func (a *asker) openRecords(ctx context.Context) {
 		a.bucket, a.noLogs = a.env.Bucket(ctx, a.settings.Records)
 	}
 	if a.noLogs == nil {
-		a.records = promotion.NewRecords(a.bucket, a.env.Workers)
+		a.records, a.books = promotion.NewRecords(a.bucket, a.env.Workers), words.NewBooks(a.bucket)
 	}
 }
 

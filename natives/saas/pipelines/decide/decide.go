@@ -140,7 +140,7 @@ func (d *Decision) wait(c Cell, diff difference) {
 func (d *Decision) start(c Cell, diff difference, p Policy, now time.Time) {
 	asked := false
 	if f := d.Memory.Failed; f != nil {
-		asked = d.allowAgain(diff, f, p, now)
+		asked = d.allowAgain(diff, f, p, now, c.Asked)
 	}
 	if d.State != "" {
 		return
@@ -166,7 +166,7 @@ func (d *Decision) start(c Cell, diff difference, p Policy, now time.Time) {
 
 // allowAgain holds a cell whose values failed before, unless they may run again. It reports
 // whether a person asked for that.
-func (d *Decision) allowAgain(diff difference, f *Failure, p Policy, now time.Time) bool {
+func (d *Decision) allowAgain(diff difference, f *Failure, p Policy, now time.Time, byWord bool) bool {
 	isAsked := slices.Contains(p.Again, f.Fingerprint)
 	if f.AskedFor && !isAsked {
 		next := *f
@@ -175,6 +175,9 @@ func (d *Decision) allowAgain(diff difference, f *Failure, p Policy, now time.Ti
 	}
 	if !diff.isAs(f.Holds) {
 		return false
+	}
+	if byWord {
+		return true
 	}
 	if isAsked && !f.AskedFor {
 		return true
@@ -185,7 +188,8 @@ func (d *Decision) allowAgain(diff difference, f *Failure, p Policy, now time.Ti
 	}
 	why := fmt.Sprintf("run %s of %s failed: %s", f.Run, f.Fingerprint, f.Why)
 	if f.Runs >= tries {
-		d.State, d.Hold = Failed, why+"; it stays so until something changes, or until the settings say retry: "+f.Fingerprint
+		d.State, d.Hold = Failed, why+"; it stays so until something changes, until a person says retry, or until the settings say retry: "+
+			f.Fingerprint
 		return false
 	}
 	if opens := f.Since.Add(p.pause(f.Runs)); now.Before(opens) {

@@ -73,6 +73,8 @@ type Cell struct {
 	Targets    []WatchedTarget
 	Runs       Runs
 	Gates      *Gates // nil if they were not asked
+	// Asked tells that a person wants what failed to run again, and said so after the run began.
+	Asked bool
 }
 
 // A Gate can hold a cell.

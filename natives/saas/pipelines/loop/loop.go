@@ -48,6 +48,8 @@ type Loop struct {
 	// Gates asks the gates of a cell that would start.
 	Gates func(ctx context.Context, c RunnableCell) []decide.Gate
 	// Recorded says how the run of an intent ended that is gone; nil if nothing tells.
+	// Retried returns when a person wanted a cell to run again last, a zero time for never; nil is never.
+	Retried  func(ctx context.Context, c RunnableCell) time.Time
 	Recorded func(ctx context.Context, c RunnableCell, it *decide.Intent) *decide.RunPhase
 	// Begin returns what is known of a saas file of which nothing is remembered; nil is nothing.
 	Begin   func(ctx context.Context, doc *ledger.Document) (*ledger.Document, error)

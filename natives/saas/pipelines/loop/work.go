@@ -125,6 +125,7 @@ func (w *work) decideCell(ctx context.Context, c RunnableCell, doc *ledger.Docum
 		c.Targets = c.Look(ctx, m.Targets)
 	}
 	c.Runs = w.runsOf(ctx, c, m)
+	c.Asked = w.asked(ctx, c, m)
 	d := decide.Decide(c.Cell, m, w.Policy, w.Now())
 	if !d.NeedsGates {
 		return d
@@ -139,6 +140,22 @@ func (w *work) decideCell(ctx context.Context, c RunnableCell, doc *ledger.Docum
 		c.Gates.Gates = w.Gates(ctx, c)
 	}
 	return decide.Decide(c.Cell, m, w.Policy, w.Now())
+}
+
+// asked reports whether a person wants a run again that failed, or fails by now.
+func (w *work) asked(ctx context.Context, c RunnableCell, m decide.Memory) bool {
+	since := time.Time{}
+	switch {
+	case w.Retried == nil:
+		return false
+	case m.Intent != nil:
+		since = m.Intent.Since
+	case m.Failed != nil:
+		since = m.Failed.Since
+	default:
+		return false
+	}
+	return w.Retried(ctx, c).After(since)
 }
 
 // runsOf returns the runs of a cell.
