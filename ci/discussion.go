@@ -28,6 +28,7 @@ type DiffVersion struct {
 
 // A DiscussionNote is a note of a merge request. GitLab does not tell who changed it last.
 type DiscussionNote struct {
+	ID                   int
 	By                   string
 	IsSystem             bool // GitLab wrote it about something that By did
 	IsOwn                bool // By is the user of the token

@@ -33,7 +33,10 @@ type Forge struct {
 	mu sync.Mutex // of the user of the client
 }
 
-var _ services.ForgeWriter = (*Forge)(nil)
+var (
+	_ services.ForgeWriter = (*Forge)(nil)
+	_ services.Listener    = (*Forge)(nil)
+)
 
 // forgeAPI has the calls of GitLab of a [Forge]. Each call is one request.
 type forgeAPI interface {
@@ -49,6 +52,8 @@ type forgeAPI interface {
 	closeRequest(ctx context.Context, project string, number int) error
 	addNote(ctx context.Context, project string, number int, body string) error
 	arm(ctx context.Context, project string, number int, head string) error
+	approversOf(ctx context.Context, project any, number int) ([]string, error)
+	notesOf(ctx context.Context, project any, number, user, page, size int) ([]DiscussionNote, bool, error)
 }
 
 // A branch is a branch of a project with its head.
@@ -184,10 +189,44 @@ func (f *Forge) MergeRequests(ctx context.Context, prefix string) ([]services.Me
 			return nil, err
 		}
 		if m.State == services.MergeOpen && strings.HasPrefix(m.Branch, prefix) {
+			m.Approved = f.isApproved(ctx, m.Number)
 			out = append(out, m)
 		}
 	}
 	slices.SortFunc(out, func(a, b services.MergeRequest) int { return cmp.Compare(a.Number, b.Number) })
+	return out, nil
+}
+
+// isApproved reports whether somebody approved a merge request. If nobody knows, it counts as approved: what people
+// approved is left alone.
+func (f *Forge) isApproved(ctx context.Context, number int) bool {
+	by, err := read(ctx, "reading who approves", func(ctx context.Context) ([]string, error) {
+		return f.api.approversOf(ctx, f.project, number)
+	})
+	return err != nil || len(by) > 0
+}
+
+// Said implements [services.Listener]. What GitLab itself wrote is not among it.
+func (f *Forge) Said(ctx context.Context, number int) ([]services.Said, error) {
+	what := fmt.Sprintf("reading the notes of the merge request !%d", number)
+	user, err := f.user(ctx)
+	if err != nil {
+		return nil, forgeError(what, err)
+	}
+	notes, err := readPages(ctx, maxForgePages, func(ctx context.Context, page int) ([]DiscussionNote, bool, error) {
+		return f.api.notesOf(ctx, f.project, number, user, page, pageSize)
+	})
+	if err != nil {
+		return nil, forgeError(what, err)
+	}
+	var out []services.Said
+	for _, n := range notes {
+		if !n.IsSystem && !n.IsOwn {
+			out = append(out, services.Said{ID: n.ID, By: n.By, Body: n.Body, At: n.WrittenAt,
+				Edited: n.ChangedAt.Sub(n.WrittenAt) > time.Second})
+		}
+	}
+	slices.SortFunc(out, func(a, b services.Said) int { return cmp.Compare(a.ID, b.ID) })
 	return out, nil
 }
 

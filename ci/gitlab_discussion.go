@@ -9,15 +9,20 @@ import (
 
 // discussionNotes returns one page of the notes of a merge request, with their times.
 func (l goGitLab) discussionNotes(ctx context.Context, at MergeRequest,
-	user, number, size int) ([]DiscussionNote, bool, error) {
-	opts := &gitlab.ListMergeRequestNotesOptions{ListOptions: pageOptions(number, size), OrderBy: gitlab.Ptr("created_at"),
+	user, page, size int) ([]DiscussionNote, bool, error) {
+	return l.notesOf(ctx, at.Project, at.IID, user, page, size)
+}
+
+// notesOf does so in a project by its number or its path.
+func (l goGitLab) notesOf(ctx context.Context, project any, number, user, page, size int) ([]DiscussionNote, bool, error) {
+	opts := &gitlab.ListMergeRequestNotesOptions{ListOptions: pageOptions(page, size), OrderBy: gitlab.Ptr("created_at"),
 		Sort: gitlab.Ptr("asc")}
-	found, res, err := l.client.Notes.ListMergeRequestNotes(at.Project, at.IID, opts, gitlab.WithContext(ctx))
+	found, res, err := l.client.Notes.ListMergeRequestNotes(project, number, opts, gitlab.WithContext(ctx))
 	if err != nil {
 		return nil, false, l.convertError(res, err)
 	}
 	return convertList(found, func(n *gitlab.Note) DiscussionNote {
-		return DiscussionNote{By: n.Author.Username, IsSystem: n.System, IsOwn: n.Author.ID == user, Body: n.Body,
+		return DiscussionNote{ID: n.ID, By: n.Author.Username, IsSystem: n.System, IsOwn: n.Author.ID == user, Body: n.Body,
 			WrittenAt: timeOf(n.CreatedAt), ChangedAt: timeOf(n.UpdatedAt)}
 	}), hasNextPage(res, len(found)), nil
 }
@@ -45,7 +50,12 @@ func (l goGitLab) versions(ctx context.Context, at MergeRequest, number int) ([]
 
 // approvers returns who approve a merge request.
 func (l goGitLab) approvers(ctx context.Context, at MergeRequest) ([]string, error) {
-	found, res, err := l.client.MergeRequestApprovals.GetConfiguration(at.Project, at.IID, gitlab.WithContext(ctx))
+	return l.approversOf(ctx, at.Project, at.IID)
+}
+
+// approversOf does so in a project by its number or its path.
+func (l goGitLab) approversOf(ctx context.Context, project any, number int) ([]string, error) {
+	found, res, err := l.client.MergeRequestApprovals.GetConfiguration(project, number, gitlab.WithContext(ctx))
 	if err != nil {
 		return nil, l.convertError(res, err)
 	}

@@ -32,6 +32,6 @@ Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 3 the work could not be done.`,
 	}
 	root.AddCommand(runCommand(env, natives), takeOverCommand(env, natives), statusCommand(env, natives),
-		webhookCommand(env), importCommand(env), apiCommand(env))
+		saasCommand(env, natives), webhookCommand(env), importCommand(env), apiCommand(env))
 	return cli.Execute(ctx, env, root)
 }

@@ -39,14 +39,14 @@ func (w *work) enter(ctx context.Context, s *subscriber, change func(*ledger.Boo
 
 // enterTarget changes the book of one target.
 func (w *work) enterTarget(ctx context.Context, t *saas.Target, change func(*ledger.Book) *ledger.Book) error {
-	if w.asker.books == nil || w.act == nil {
+	if w.asker.books == nil {
 		return nil
 	}
 	was, err := w.asker.books.Of(ctx, t.UID(), t.Label())
 	if err != nil {
 		return err
 	}
-	if change(was).Same(was) {
+	if change(was).Same(was) || w.act == nil {
 		return nil
 	}
 	if w.bucket == nil {
@@ -180,6 +180,9 @@ func (w *work) obey(ctx context.Context, text, who string, at time.Time) (answer
 	c, err := ledger.ParseCommand(text)
 	if err != nil {
 		return "refused: " + err.Error(), nil //nolint:nilerr // it is told
+	}
+	if c.Commit != "" && !saas.IsCommit(c.Commit) {
+		return fmt.Sprintf("refused: %.80q is no full sha of a commit", c.Commit), nil
 	}
 	c.Who, c.At = who, at
 	targets := w.model.Called(c.Target)
@@ -339,13 +342,19 @@ func (a *asker) reading(ctx context.Context, t *saas.Target, of saas.Verificatio
 	return ledger.Holds, nil
 }
 
-// A word is a command that a person gives by the program instead of a merge request.
-func (n native) obey(ctx context.Context, env integration.Environment, act integration.Actors) error {
+// CheckWord returns what is wrong with a command, whoever gives it.
+func CheckWord(text string) error {
+	_, err := ledger.ParseCommand(text)
+	return err
+}
+
+// obey does what a person says by the program instead of a merge request. Without actors it only tells what would be.
+func (n native) obey(ctx context.Context, env integration.Environment, act *integration.Actors) error {
 	w, err := n.read(ctx, env)
 	if err != nil {
 		return nothingDone(err)
 	}
-	w.act = &act
+	w.act = act
 	w.asker = newAsker(ctx, w.services, w.env, w.settings, w.model, w.all)
 	if w.asker.books == nil {
 		return nothingDone(fmt.Errorf("the ledger cannot be read: %w", w.asker.noLogs))

@@ -58,6 +58,9 @@ func (native) CheckSettings(own settings.Own) error {
 // DryRun implements [integration.Native]: it decides as Run does, and writes nothing. In a merge
 // request it asks nobody.
 func (n native) DryRun(ctx context.Context, env integration.Environment) error {
+	if env.Approve.Word != nil {
+		return n.obey(ctx, env, nil)
+	}
 	w, err := n.read(ctx, env)
 	if err != nil {
 		return nothingDone(err)
@@ -84,7 +87,7 @@ func (n native) DryRun(ctx context.Context, env integration.Environment) error {
 // Run implements [integration.Native].
 func (n native) Run(ctx context.Context, env integration.Environment, act integration.Actors) error {
 	if env.Approve.Word != nil {
-		return n.obey(ctx, env, act)
+		return n.obey(ctx, env, &act)
 	}
 	w, err := n.read(ctx, env)
 	if err != nil {
