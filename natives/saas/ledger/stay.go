@@ -121,7 +121,8 @@ func (w *walk) step(e event) {
 func (w *walk) itself(e event, was bool) {
 	switch {
 	case e.pending:
-		w.Checking, w.Until, w.Lasts = true, e.until, was
+		w.Checking, w.Until = true, e.until
+		w.Lasts = was && w.before == w.commit // it was deployed again
 	case e.result == Good:
 		if w.Bad != NotBad {
 			w.Ran = 0
