@@ -14,7 +14,8 @@ func (l goGitLab) discussionNotes(ctx context.Context, at MergeRequest,
 }
 
 // notesOf does so in a project by its number or its path.
-func (l goGitLab) notesOf(ctx context.Context, project any, number, user, page, size int) ([]DiscussionNote, bool, error) {
+func (l goGitLab) notesOf(ctx context.Context, project any,
+	number, user, page, size int) ([]DiscussionNote, bool, error) {
 	opts := &gitlab.ListMergeRequestNotesOptions{ListOptions: pageOptions(page, size), OrderBy: gitlab.Ptr("created_at"),
 		Sort: gitlab.Ptr("asc")}
 	found, res, err := l.client.Notes.ListMergeRequestNotes(project, number, opts, gitlab.WithContext(ctx))

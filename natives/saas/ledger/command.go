@@ -60,7 +60,11 @@ type Ground struct {
 // Apply returns a book with the word of a person. It is refused if the person may not say it, or if it makes no sense;
 // the refusal is an entry, too, and the text says why.
 func Apply(b *Book, c Command, on Ground) (after *Book, refused string) {
-	if c.Commit == "" && (c.Verb == Pinned || c.Verb == Retried) {
+	switch {
+	case c.Commit != "":
+	case c.Verb == Retried && b.Newest() != "":
+		c.Commit = b.Newest()
+	case c.Verb == Pinned || c.Verb == Retried:
 		c.Commit = on.Ref
 	}
 	switch {

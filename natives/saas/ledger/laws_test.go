@@ -168,7 +168,9 @@ func TestStayLawCatchesMutants(t *testing.T) {
 			return s
 		},
 		"newer commits do not count": func(b *Book, c string, now time.Time, _ bool) Stay { return stay(b, c, now, true) },
-		"failures count":             func(b *Book, c string, now time.Time, own bool) Stay { return stay(asGood(b), c, now, own) },
+		"failures count": func(b *Book, c string, now time.Time, own bool) Stay {
+			return stay(asGood(b), c, now, own)
+		},
 		"failures are not seen": func(b *Book, c string, now time.Time, own bool) Stay {
 			return stay(without(b, func(_ int, r Run) bool { return r.Result == Failed }), c, now, own)
 		},

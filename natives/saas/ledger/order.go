@@ -68,6 +68,22 @@ func (b *Book) Along(branches ...[]string) *Book {
 	return out
 }
 
+// Newer returns the commits of the book that are newer than another one, the newest first.
+func (b *Book) Newer(than string, order Order) []string {
+	order = order.with(b.Line)
+	out := slices.DeleteFunc(b.named(), func(c string) bool { return !order.Newer(c, than) })
+	slices.SortStableFunc(out, func(x, y string) int {
+		switch {
+		case order.Newer(x, y):
+			return -1
+		case order.Newer(y, x):
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
 // named returns the commits that the book has times of, those of the runs first.
 func (b *Book) named() []string {
 	out := b.Commits()

@@ -99,6 +99,9 @@ func Decide(q Question) Decision {
 	if q.Broken != "" {
 		return d
 	}
+	if d.Hold == "" && d.Candidate == "" {
+		d = q.undone(d)
+	}
 	notes, err := q.notes(d.Ref)
 	d.Data, d.Err = notes, errors.Join(d.Err, err)
 	if !Differs(q.Ref, Notes(q.Data), d.Ref, d.Data) {
@@ -108,6 +111,24 @@ func Decide(q Question) Decision {
 		keep.Candidate, keep.Hold, keep.Code, keep.Commit, keep.Opens = d.Candidate, v.Reason, v.Code, d.Ref, v.Opens
 		keep.Err = errors.Join(d.Err, v.Err)
 		return keep
+	}
+	return d
+}
+
+// undone tells of a commit that publishers ran and went back from, so that no branch of theirs has it any more.
+func (q Question) undone(d Decision) Decision {
+	soak := &soaking{Subject: q.Subject, logs: q.Logs}
+	order := ledger.NewOrder(q.Order...)
+	for _, h := range historiesOf(q.Subject, q.Logs) {
+		if h.err != nil {
+			continue // it is told where it counts
+		}
+		for _, c := range h.book.Newer(q.Ref, order) {
+			if v := soak.found(c, q.Now); v.Code == Bad {
+				d.Hold, d.Code, d.Commit = v.Reason, v.Code, c
+				return d
+			}
+		}
 	}
 	return d
 }

@@ -22,47 +22,51 @@ func TestLedgerCases(t *testing.T) {
 		Input    timelineCase
 		Expected map[string]json.RawMessage
 	}) {
-		p := newTimeline(t, c.Input)
-		seen := map[string]bool{}
-		steps := slices.Clone(c.Input.Steps)
-		slices.SortStableFunc(steps, func(a, b []string) int { return int(when(t, a) - when(t, b)) })
-		for _, step := range steps {
-			p.now = p.start.Add(when(t, step))
-			label := p.play(step)
-			want, ok := c.Expected[label]
-			if !ok {
-				continue
-			}
-			seen[label] = true
-			if step[1] != "gate" {
-				p.check(label, want)
-			} else if got := p.gate(step[2], step[3]); got != jsonOf[string](t, want) {
-				t.Errorf("%s: the gate is %s, want %s", label, got, want)
-			}
-		}
-		for name, want := range c.Expected {
-			switch {
-			case seen[name]:
-			case name == "ledger":
-				p.checkEntries(jsonOf[[]string](t, want))
-			case name == "runs":
-				p.checkRuns(jsonOf[map[string][]string](t, want))
-			default:
-				t.Errorf("the driver does not know the expectation %q", name)
-			}
-		}
+		newTimeline(t, c.Input).holds(c.Expected)
 	})
 }
 
+// holds plays the steps, and holds what is expected.
+func (p *timeline) holds(expected map[string]json.RawMessage) {
+	seen := map[string]bool{}
+	steps := slices.Clone(p.in.Steps)
+	slices.SortStableFunc(steps, func(a, b []string) int { return int(p.when(a) - p.when(b)) })
+	for _, step := range steps {
+		p.now = p.start.Add(p.when(step))
+		label := p.play(step)
+		want, ok := expected[label]
+		if !ok {
+			continue
+		}
+		seen[label] = true
+		if step[1] != "gate" {
+			p.check(label, want)
+		} else if got := p.gate(step[2], step[3]); got != jsonOf[string](p.t, want) {
+			p.t.Errorf("%s: the gate is %s, want %s", label, got, want)
+		}
+	}
+	for name, want := range expected {
+		switch {
+		case seen[name]:
+		case name == "ledger":
+			p.checkEntries(jsonOf[[]string](p.t, want))
+		case name == "runs":
+			p.checkRuns(jsonOf[map[string][]string](p.t, want))
+		default:
+			p.t.Errorf("the driver does not know the expectation %q", name)
+		}
+	}
+}
+
 // when returns the time of a step after the start.
-func when(t *testing.T, step []string) time.Duration {
-	t.Helper()
+func (p *timeline) when(step []string) time.Duration {
+	p.t.Helper()
 	if len(step) < 3 {
-		t.Fatalf("the step %q is too short", step)
+		p.t.Fatalf("the step %q is too short", step)
 	}
 	d, err := time.ParseDuration(step[0])
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	return d
 }

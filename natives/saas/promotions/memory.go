@@ -2,6 +2,7 @@ package promotions
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,6 +33,8 @@ const maxFailed = 100
 type seen struct {
 	Ref string `json:"ref"`
 	Pin string `json:"pin,omitempty"` // see [promotion.Pin]
+	// Last is the newest commit that was newer than Ref, "" for none: it may still wait, though no branch has it.
+	Last string `json:"last,omitempty"`
 }
 
 // A component's memory. The zero value is nothing.
@@ -177,7 +180,7 @@ func lookedAt(was map[string]seen, all []*subscriber) map[string]seen {
 		old, known := was[s.key]
 		switch {
 		case s.asked:
-			out[s.key] = seen{Ref: s.q.Ref, Pin: s.q.Pin}
+			out[s.key] = seen{Ref: s.q.Ref, Pin: s.q.Pin, Last: cmp.Or(s.d.Commit, s.lately)}
 		case known:
 			out[s.key] = old
 		}

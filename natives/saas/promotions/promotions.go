@@ -136,7 +136,10 @@ func (w *work) withoutForge(ctx context.Context, why error) error {
 			s.lately, s.unknown = s.d.Ref, why
 		}
 	}
-	return nothingDone(errors.Join(why, w.report(nil)))
+	if err := w.report(nil); err != nil {
+		why = err
+	}
+	return nothingDone(why)
 }
 
 // errNoState says that there is no memory.

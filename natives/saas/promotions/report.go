@@ -70,8 +70,10 @@ func (w *work) report(errs []error) error {
 	for _, line := range w.waits() {
 		w.say(line)
 	}
-	errs = append(errs, out.errors()...)
-	return reconcile.Join(errs...)
+	for _, err := range errs {
+		out.add(err, "")
+	}
+	return reconcile.Join(out.errors()...)
 }
 
 // waits returns a line for each commit that waits: its code, its end, its target, and why.
@@ -115,40 +117,6 @@ func (w *work) wait(c *component, s *subscriber) promotion.Decision {
 		return promotion.Decision{Code: cmp.Or(c.code, promotion.Checks), Commit: s.d.Ref, Opens: c.opens, Hold: c.hold}
 	}
 	return promotion.Decision{}
-}
-
-// Outages are what is not known, each with the targets that it touches: one outage is one error, however many targets
-// wait for it.
-type outages struct {
-	whys    []error
-	targets [][]string
-}
-
-// add adds a target that waits for something; nil is nothing.
-func (o *outages) add(why error, target string) {
-	if why == nil {
-		return
-	}
-	for i, known := range o.whys {
-		if known.Error() == why.Error() {
-			o.targets[i] = append(o.targets[i], target)
-			return
-		}
-	}
-	o.whys, o.targets = append(o.whys, why), append(o.targets, []string{target})
-}
-
-// errors returns one error for each outage.
-func (o *outages) errors() []error {
-	var out []error
-	for i, why := range o.whys {
-		label := o.targets[i][0]
-		if n := len(o.targets[i]); n > 1 {
-			label = fmt.Sprintf("%s and %d more targets", label, n-1)
-		}
-		out = append(out, fmt.Errorf("%s: %w", label, why))
-	}
-	return out
 }
 
 // cell returns a text as it may stand in a cell of the table.

@@ -195,7 +195,7 @@ func (a *asker) decide(ctx context.Context, s *subscriber, was seen, last window
 	s.asked = true
 	commits := commitsOf(s.q)
 	s.lately = newestOf(s.q)
-	if len(commits) == 1 && !s.q.Redeploy && !shown && !s.q.Back {
+	if len(commits) == 1 && !s.q.Redeploy && !shown && !s.q.Back && was.Last == "" {
 		s.d = promotion.Decide(s.q) // nothing is newer, so no record is needed
 		return
 	}
