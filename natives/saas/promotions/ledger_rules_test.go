@@ -40,6 +40,12 @@ func TestLedgerRules(t *testing.T) {
 			["-240h","run","stage","A","ok"],["-1h","loop","begin"],["0h","commit","shop","B"],["0h","run","stage","B","ok"],["0h","loop","L1"],
 			["0h10m","run","s2","B","ok"],["0h10m","loop","L2"]]}`,
 			`{"L1":{"requests":[["eu"]]},"L2":{"requests":[["eu","us"]]}}`},
+		"what was rejected is no passenger of something newer": {
+			`{"targets":[` + stage + `,` + secondOne + `,` + regions + `],"steps":[["-240h","run","s2","A","ok"],
+			["-240h","run","stage","A","ok"],["-1h","loop","begin"],["0h","commit","shop","B"],["0h","run","stage","B","ok"],["0h","run","s2","B","ok"],["0h","loop","L1"],
+			["1h","close","us"],["1h","loop","L2"],["2h","commit","shop","C"],["2h","run","stage","C","ok"],["2h","loop","L3"],["3h","merge","eu"],["3h","loop","L4"]]}`,
+			`{"L1":{"requests":[["eu","us"]]},"L2":{"eu":"held B rejected","us":"held B rejected"},
+			"L3":{"eu":"propose C","us":"held B rejected","requests":[["eu"]]},"L4":{"us":"held B rejected","requests":[]}}`},
 		"a command rejects one of two": {
 			`{"targets":[` + stage + `,` + secondOne + `,` + regions + `],` + janes + `,"steps":[["-240h","run","s2","A","ok"],
 			["-240h","run","stage","A","ok"],["-1h","loop","begin"],["0h","commit","shop","B"],["0h","run","stage","B","ok"],["0h","run","s2","B","ok"],["0h","loop","L1"],
