@@ -39,7 +39,8 @@ func TestComments(t *testing.T) {
 	say(5, "jane", "/saas reject nobody "+sha(2), false)
 	say(6, "jane", "/saas like "+target, false)
 	s.mustLoop()
-	for _, want := range []string{"joe may not speak for this target", "no full sha", "no target is called", "no command"} {
+	for _, want := range []string{"joe may not speak for this target", "no full sha", "no target is called",
+		"no command"} {
 		if !strings.Contains(s.log.String(), want) {
 			t.Errorf("the log does not say %q:\n%s", want, s.log.String())
 		}
