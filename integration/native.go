@@ -95,6 +95,14 @@ type Approvals struct {
 	Word *Word
 }
 
+// An Obeyer is a Native that does what a person says, see [Approvals]. Another one would do all of its work instead, so
+// nobody says anything to it.
+type Obeyer interface {
+	Native
+	// Obeys has no effect.
+	Obeys()
+}
+
 // A Word is what a person says to an integration.
 type Word struct {
 	Text string // such as: reject TARGET COMMIT

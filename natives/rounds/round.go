@@ -76,6 +76,10 @@ func (w *round) run(ctx context.Context) error {
 		w.report.Misused = true
 		return fmt.Errorf("this program has no native integration %q%s", w.in.Integration, w.knownNatives())
 	}
+	if _, obeys := n.(integration.Obeyer); w.opts.Approve.Word != nil && !obeys {
+		w.report.Misused = true
+		return fmt.Errorf("the integration %q listens to nobody", w.in.Integration)
+	}
 	if settings != w.settings {
 		w.settings, w.systems = settings, w.in.Connect(settings, func(secret string) { w.in.Masker.Add(secret) })
 	}

@@ -2,7 +2,6 @@ package reconciler
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,11 +10,6 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/natives/saas/promotions"
 )
-
-// listeners returns the natives that do what a person says. Another one would do all of its work instead.
-func listeners(natives []integration.Native) []integration.Native {
-	return slices.DeleteFunc(slices.Clone(natives), func(n integration.Native) bool { return n.Name() != promotions.Name })
-}
 
 func saasCommand(env cli.Env, natives []integration.Native) *cobra.Command {
 	f := runFlags{form: cli.OneOf("text", "json")}
@@ -59,7 +53,7 @@ Exit codes: 0 done; 1 refused; 2 wrong usage; 3 nothing could be done.`,
 			if err := f.check(env.Getenv); err != nil {
 				return cli.Usage(err)
 			}
-			return f.run(cmd.Context(), env, listeners(natives), name)
+			return f.run(cmd.Context(), env, natives, name)
 		},
 	}
 	f.register(cmd.Flags())

@@ -342,6 +342,9 @@ func (a *asker) reading(ctx context.Context, t *saas.Target, of saas.Verificatio
 	return ledger.Holds, nil
 }
 
+// Obeys implements [integration.Obeyer].
+func (native) Obeys() {}
+
 // CheckWord returns what is wrong with a command, whoever gives it.
 func CheckWord(text string) error {
 	_, err := ledger.ParseCommand(text)
