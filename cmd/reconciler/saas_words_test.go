@@ -39,7 +39,7 @@ func TestPeopleSpeakForTargets(t *testing.T) {
 		"no commit":   {[]string{"reject", "shop/production", "--by", "jane"}, 2, "needs a commit"},
 		"no target":   {[]string{"hold", "shop/none", "--by", "jane", "--no-dry-run"}, 1, "no target is called"},
 		"another one": {[]string{"hold", "shop/production", "--by", "joe", "--no-dry-run"}, 1, "may not speak"},
-		"another native": {[]string{"hold", "shop/production", "--by", "jane", "--integration", "saas-deploy", "--no-dry-run"}, 2,
+		"another native": {[]string{"hold", "shop/production", "--by", "jane", "--integration", "saas-deploy"}, 2,
 			"listens to nobody"},
 		"a dry run": {[]string{"hold", "shop/production", "--by", "jane"}, 0, "hold shop/production by jane"},
 	} {

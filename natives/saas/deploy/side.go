@@ -422,11 +422,10 @@ func (r *run) publish(ctx context.Context, act integration.Actors, failure error
 // without an entry would be taken for a run of another program.
 func (r *run) publishTarget(ctx context.Context, bucket integration.BucketWriter, t *target, success bool) error {
 	now := r.env.Now()
-	channels := t.Promotion.Publish
 	run := promotion.RunOf(r.settings.Settings, t.Target, t.commit, success, now)
-	errs := []error{promotion.Book(ctx, bucket, t.UID(), t.Label(), channels, run)}
+	errs := []error{promotion.Book(ctx, bucket, t.Target, run)}
 	result := promotion.Result{Success: success, Saas: t.Template.File.Name, Hash: t.Hash(), At: now}
-	for _, channel := range channels {
+	for _, channel := range t.Promotion.Publish {
 		at := promotion.RecordPlace{Channel: channel, UID: t.UID()}
 		errs = append(errs, promotion.Publish(ctx, bucket, at, t.commit, result))
 	}

@@ -105,6 +105,9 @@ func (n native) iterate(ctx context.Context, env integration.Environment, act *i
 		return nothingDone(integration.Failure(integration.FailureTransient, err))
 	}
 	failed := report(env, act, model, at, out, env.Now())
+	if act != nil {
+		failed = append(failed, a.noteRuns(ctx, act, at, out)...)
+	}
 	if act != nil && env.Shard == "" && env.Static == (plan.Fraction{}) {
 		if err := n.forget(ctx, env, act, model); err != nil {
 			failed = append(failed, fmt.Errorf("forgetting saas files that are gone: %w", err))

@@ -90,13 +90,34 @@ func replaced(ctx context.Context, bucket integration.BucketReader, at RecordPla
 
 // Book writes the end of a run of a target into its ledger. A ledger without runs takes over what the records of the
 // target's channels tell.
-func Book(ctx context.Context, bucket integration.BucketWriter, uid, target string, channels []string,
-	run ledger.Run) error {
-	_, err := ledger.Update(ctx, bucket, uid, target, func(b *ledger.Book) (*ledger.Book, error) {
-		if len(b.Runs) > 0 || len(channels) == 0 {
+func Book(ctx context.Context, bucket integration.BucketWriter, t *saas.Target, run ledger.Run) error {
+	return book(ctx, bucket, t, run, func(*ledger.Book) bool { return false })
+}
+
+// BookOnce does so unless the ledger has a run of the commit that ended since a time, because the deployment noted it.
+func BookOnce(ctx context.Context, bucket integration.BucketWriter, t *saas.Target, run ledger.Run,
+	since time.Time) error {
+	return book(ctx, bucket, t, run, func(b *ledger.Book) bool {
+		n := len(b.Runs)
+		return n > 0 && b.Runs[n-1].Commit == run.Commit && !b.Runs[n-1].At.Before(since)
+	})
+}
+
+// book writes the end of a run, unless it is there.
+func book(ctx context.Context, bucket integration.BucketWriter, t *saas.Target, run ledger.Run,
+	isThere func(*ledger.Book) bool) error {
+	var channels []string
+	if t.Promotion != nil {
+		channels = t.Promotion.Publish
+	}
+	_, err := ledger.Update(ctx, bucket, t.UID(), t.Label(), func(b *ledger.Book) (*ledger.Book, error) {
+		switch {
+		case isThere(b):
+			return b, nil
+		case len(b.Runs) > 0 || len(channels) == 0:
 			return b.Append(run), nil
 		}
-		is, err := taken(ctx, NewRecords(bucket, 1), b, uid, channels)
+		is, err := taken(ctx, NewRecords(bucket, 1), b, t.UID(), channels)
 		if err != nil {
 			return nil, err
 		}

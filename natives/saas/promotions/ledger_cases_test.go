@@ -194,7 +194,7 @@ func (p *timeline) book(t *saas.Target, run ledger.Run) error {
 	if !p.begun && slices.ContainsFunc(p.in.Steps, func(step []string) bool { return step[1] == "loop" }) {
 		return nil
 	}
-	return promotion.Book(p.t.Context(), p.scene, t.UID(), t.Label(), t.Promotion.Publish, run)
+	return promotion.Book(p.t.Context(), p.scene, t, run)
 }
 
 // person lets a person do something with the merge request that changes a target.

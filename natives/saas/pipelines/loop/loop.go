@@ -63,6 +63,9 @@ type Outcome struct {
 	decide.Decision
 	File, Environment string
 	Started           bool // its run was created
+	// Ended is the intent whose run ended since the last iteration, nil for none, and Result how it ended.
+	Ended  *decide.Intent
+	Result decide.RunPhase // Succeeded, Errored, or Lost if nobody knows
 }
 
 // A listing is the runs of a place.

@@ -101,7 +101,9 @@ func (w *work) decide(ctx context.Context) *ledger.Document {
 			w.outcomes = append(w.outcomes, out)
 			continue
 		}
+		was := next.Cells[c.Environment].Intent
 		out.Decision = w.decideCell(ctx, c, next)
+		out.Ended, out.Result = ended(was, out.Memory)
 		next = next.With(c.Environment, out.Memory)
 		w.outcomes = append(w.outcomes, out)
 	}
@@ -140,6 +142,19 @@ func (w *work) decideCell(ctx context.Context, c RunnableCell, doc *ledger.Docum
 		c.Gates.Gates = w.Gates(ctx, c)
 	}
 	return decide.Decide(c.Cell, m, w.Policy, w.Now())
+}
+
+// ended returns the intent of before if its run ended, and how.
+func ended(was *decide.Intent, now decide.Memory) (*decide.Intent, decide.RunPhase) {
+	switch {
+	case was == nil || was.Phase != decide.Running || now.Intent != nil && now.Intent.ID == was.ID:
+		return nil, ""
+	case now.Failed == nil || now.Failed.ID != was.ID:
+		return was, decide.Succeeded
+	case now.Failed.Lost:
+		return was, ""
+	}
+	return was, decide.Errored
 }
 
 // asked reports whether a person wants a run again that failed, or fails by now.
