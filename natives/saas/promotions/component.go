@@ -247,7 +247,7 @@ func (w *work) windowOpen(c *component) bool {
 
 // with returns an entry of a description with what only the data say.
 func (e entry) with(data entry) entry {
-	e.key, e.was, e.label = data.key, data.was, data.label
+	e.key, e.was, e.label, e.why = data.key, data.was, data.label, data.why
 	return e
 }
 

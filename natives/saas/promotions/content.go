@@ -94,6 +94,9 @@ func (k *keeper) describe(entries []entry) services.MergeText {
 		if e.was != "" && e.was != e.Ref {
 			line = fmt.Sprintf("- %s: from %s to %s", code(e.label), code(e.was), code(e.Ref))
 		}
+		if e.why != "" {
+			line += ": " + sanitize.Line(e.why)
+		}
 		lines = append(lines, line)
 	}
 	first := entries[0].File
@@ -104,10 +107,16 @@ func (k *keeper) describe(entries []entry) services.MergeText {
 	if n := len(files) - 1; n > 0 {
 		title += fmt.Sprintf(" and %d more files", n)
 	}
-	text := "These targets can be promoted: all publishers of their channels ran the commits with success, and for long " +
-		"enough.\n\n" +
+	intro := "These targets can be promoted: all publishers of their channels ran the commits with success, and for long " +
+		"enough."
+	if slices.ContainsFunc(entries, func(e entry) bool { return e.why != "" }) {
+		intro = "These targets can be promoted. Where nothing else is said, all publishers of their channels ran the commits " +
+			"with success, and for long enough."
+	}
+	text := intro + "\n\n" +
 		strings.Join(lines, "\n") + "\n\nThis merge request is kept up to date, and closed when it is not needed any more. " +
-		"A commit of somebody else on its branch stops that. Closing it stops it for this content.\n\n" + blockOf(entries) +
+		"A commit of somebody else on its branch stops that. Closing it rejects each commit at its target, until somebody takes " +
+		"that back.\n\n" + blockOf(entries) +
 		"\n"
 	title = sanitize.Line(title)
 	if runes := []rune(title); len(runes) > maxTitle {

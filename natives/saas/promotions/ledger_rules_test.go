@@ -2,6 +2,7 @@ package promotions
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -85,6 +86,11 @@ func TestLedgerRules(t *testing.T) {
 			`{"targets":[` + stage + `,{"name":"production","after":["stage"],"ref":"A","soak_days":1,` + shopFile + `}],"settings":{"soak":"own"},"steps":[` + began + `,
 			["12h","commit","shop","C"],["12h","run","stage","C","ok"],["25h","loop","L1"],["36h","loop","L2"]]}`,
 			`{"L1":{"production":"held C soak until 06-02T20:00"},"L2":{"production":"propose C"}}`},
+		"a verification that finds a commit bad proposes the one before, and says so": {
+			`{"targets":[` + stage + `,{"name":"production","after":["stage"],"ref":"A","verify":{"for":"30m","measure":"errors","back":true},` + shopFile + `}],
+			"steps":[` + began + `,["1h","merge","production"],["1h","run","production","B","ok"],["1h10m","measure","production","bad"],["1h11m","loop","L1"],
+			["2h","close","production"],["2h","loop","L2"]]}`,
+			`{"L1":{"production":"propose A"},"L2":{"requests":[]}}`},
 		"a verification that nobody answers is not good, and soak begins after it": {
 			`{"targets":[` + stage + `,{"name":"canary","after":["stage"],"ref":"A","verify":{"for":"30m","measure":"errors"},` + shopFile + `},` + slowly + `],"steps":[
 			["-240h","run","canary","A","ok"],` + began + `,["1h","merge","canary"],["1h","run","canary","B","ok"],["1h","measure","canary","unknown"],["2h","loop","L1"],
@@ -101,7 +107,22 @@ func TestLedgerRules(t *testing.T) {
 				t.Fatal(err)
 			}
 			in.Start = "2026-06-01T08:00Z"
-			newTimeline(t, in).holds(expected)
+			p := newTimeline(t, in)
+			p.holds(expected)
+			for _, m := range p.forge.requests {
+				p.explains(m.Description)
+			}
 		})
+	}
+}
+
+// explains holds that a merge request says why it promotes what is not usual, and nothing that is not so.
+func (p *timeline) explains(text string) {
+	b, _ := readBlock(text)
+	for _, e := range b.Entries {
+		back := strings.Contains(text, "it goes back, since a verification found")
+		if want := e.Ref == commitOfLetter("shop", "A"); back != want {
+			p.t.Errorf("the merge request says\n%s", text)
+		}
 	}
 }

@@ -131,6 +131,7 @@ type entry struct {
 	Notes    []noted        `json:"notes,omitempty"`
 
 	key, was, label string
+	why             string // it is promoted, if that is not usual
 }
 
 // A noted is a config hash of a publisher.
@@ -155,7 +156,20 @@ func (s *subscriber) entry(in ownSettings, d promotion.Decision) entry {
 	for _, n := range d.Data {
 		out.Notes = append(out.Notes, noted(n))
 	}
+	out.why = s.why(d)
 	return out
+}
+
+// why returns why a commit is promoted, "" if all publishers ran it for long enough.
+func (s *subscriber) why(d promotion.Decision) string {
+	if d.Back {
+		return fmt.Sprintf("it goes back, since a verification found %.12s bad", s.q.Ref)
+	}
+	if e, is := s.q.Own.Standing().Promoted[d.Ref]; is {
+		return fmt.Sprintf("%s promoted it at %s, whatever its time and its window are", e.Who,
+			e.At.UTC().Format("2006-01-02 15:04Z"))
+	}
+	return ""
 }
 
 // change returns the change of a file that an entry is.
