@@ -36,6 +36,9 @@ laws: build ## the laws over random repositories and specifications: make laws [
 	go run ./laws/owners --worlds $(or $(WORLDS),1000000) --seed $(or $(SEED),1)
 	go run ./laws/proofs --scenes $(or $(SCENES),2000) --seed $(or $(SEED),1)
 	go run ./laws/owners --mutants --worlds 20000
+	go run ./laws/queue --worlds $(or $(WORLDS),1000000) --seed $(or $(SEED),1)
+	go run ./laws/queue --mutants
+	go run ./laws/queue
 	go run ./laws/specs --specs $(or $(SPECS),examples/cloud/resources/cloud) --seeds 5 --seed $(or $(SEED),1)
 
 mutants: ## how often tests notice small changes: make mutants [CHANGES=150 SEED=1 PACKAGES="planner gql"] (hours)

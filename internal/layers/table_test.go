@@ -123,6 +123,7 @@ var shownTo = map[string][]string{
 	"laws/proofs": {"change", "internal/cli", "plan", "queue", "queue/proving", "state", "state/files", "state/history"},
 	"laws/owners": {"qontract/bundle", "qontract/jsonpath", "owners", "owners/approvals", "owners/content",
 		"owners/coverage", "owners/decision", "owners/difference", "owners/rules"},
+	"laws/queue": {"queue", "queue/peer"},
 	// This law runs the product in its own process, with services in memory.
 	"laws/secrets": {"qontract/bundle", "qontract/bundler", "change", "ci", "ci/note", "integration",
 		"integration/services", "settings", "natives/saas/deploy", "natives/saas/pipelines",
@@ -210,7 +211,7 @@ var owners = map[string][]string{
 	// git has one owner, beside the test server that has repositories: nobody else starts it
 	"os/exec": {"internal/git", "internal/reads", "internal/rlimit", "natives/systems/helm", "wrapper", "runner/guard",
 		"doubles/kubetest", "internal/script", "doubles/gitlabtest", "internal/shared", "bench", "laws/worlds",
-		"laws/secrets", "laws/specs", "laws/mutants", "laws/owners", "laws/proofs"},
+		"laws/secrets", "laws/specs", "laws/mutants", "laws/owners", "laws/proofs", "laws/queue"},
 }
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.

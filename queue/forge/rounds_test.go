@@ -3,6 +3,7 @@ package forge_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -20,6 +21,9 @@ import (
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/statetest"
 )
+
+// rounds is how many rounds the test does: go test ./queue/forge -run TestRounds -rounds 1000.
+var rounds = flag.Uint64("rounds", 120, "how many random rounds")
 
 // The files of the repository. Each has one line, a number; two odd ones beside each other make the data invalid.
 var paths = []string{"f0", "f1", "f2", "f3"}
@@ -304,9 +308,9 @@ func (w *queueWorld) fork2(m gitlabtest.MergeRequest) content {
 // In random rounds with people, lost answers, kills and a second loop in the middle of the first nothing is merged that
 // was not proven, or twice; and when all is quiet everything that can be merged is.
 func TestRounds(t *testing.T) {
-	rounds := uint64(300)
+	rounds := *rounds
 	if testing.Short() {
-		rounds = 30
+		rounds = min(rounds, 30)
 	}
 	merges, byKind := 0, map[string]int{}
 	for seed := range rounds {
