@@ -6,6 +6,9 @@
 // With a [Repository] it has branches, files, commits and merge requests as well. They are those
 // of a real git repository: git computes conflicts and merges, and git clients fetch and push.
 //
+//   - A rebase may take a while, as one of GitLab does, and its failure stands in the merge request. See [Habits] for
+//     forks that let nobody push, and for any word of detailed_merge_status.
+//   - Who added and removed labels is noted.
 //   - A push, by whoever and in whatever way, disarms a merge request that waits to be merged.
 //   - A merge request whose branch is removed is closed.
 //   - Nobody pushes to main through the API; a test commits there with [Repository.Commit].

@@ -2,12 +2,14 @@ package reconciler
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/app-sre/prcheck/doubles/gitlabtest"
 	"github.com/app-sre/prcheck/internal/cli"
@@ -15,7 +17,8 @@ import (
 )
 
 // queueServer starts a GitLab with merge requests: one that is approved, one that is held, one that nobody approved.
-func queueServer(t *testing.T) (*gitlabtest.Server, func(args ...string) (stdout, stderr string, err error)) {
+func queueServer(t *testing.T) (*gitlabtest.Server,
+	func(ctx context.Context, args ...string) (stdout, stderr string, err error)) {
 	t.Helper()
 	const token = "glpat-not-to-be-shown" //nolint:gosec // of a test
 	r := gitlabtest.NewRepository(t, map[string]string{"a": "0\n"})
@@ -35,13 +38,13 @@ func queueServer(t *testing.T) (*gitlabtest.Server, func(args ...string) (stdout
 	r.EndPipeline(r.Head("one"), "success")
 	at := httptest.NewServer(s)
 	t.Cleanup(at.Close)
-	return s, func(args ...string) (string, string, error) {
+	return s, func(ctx context.Context, args ...string) (string, string, error) {
 		var stdout, stderr bytes.Buffer
 		vars := map[string]string{"CI_API_V4_URL": at.URL + "/api/v4", "CI_PROJECT_PATH": gitlabtest.ProjectPath,
 			"CI_DEFAULT_BRANCH": "main", "PRCHECK_GITLAB_TOKEN": token}
 		env := cli.Env{Args: append([]string{"run", "merge-queue"}, args...), Stdin: strings.NewReader(""), Stdout: &stdout,
 			Stderr: &stderr, Getenv: func(name string) string { return vars[name] }}
-		err := Run(t.Context(), env)
+		err := Run(ctx, env)
 		return stdout.String(), stderr.String(), err
 	}
 }
@@ -49,7 +52,7 @@ func queueServer(t *testing.T) (*gitlabtest.Server, func(args ...string) (stdout
 // The table has all merge requests. What nobody proved is unknown, and nothing is written.
 func TestMergeQueue(t *testing.T) {
 	s, run := queueServer(t)
-	text, _, err := run("--once", "--compare")
+	text, _, err := run(t.Context(), "--once", "--compare")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +84,7 @@ func TestMergeQueue(t *testing.T) {
 // The document has the same, and no request is ready to be merged.
 func TestMergeQueueJSON(t *testing.T) {
 	_, run := queueServer(t)
-	text, _, err := run("--once", "--format", "json", "--may-label", "jane")
+	text, _, err := run(t.Context(), "--once", "--format", "json", "--may-label", "jane")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,11 +102,31 @@ func TestMergeQueueJSON(t *testing.T) {
 	}
 }
 
+// A loop goes on after a round that failed, and ends well when it is told to between two rounds.
+func TestMergeQueueLoop(t *testing.T) {
+	s, run := queueServer(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	rounds := 0
+	s.Fault = func(_ int, r *http.Request) gitlabtest.Fault {
+		if strings.HasSuffix(r.URL.EscapedPath(), "/projects/group%2Fproject") {
+			if rounds++; rounds == 1 {
+				return gitlabtest.Fault{Status: http.StatusForbidden}
+			}
+			time.AfterFunc(300*time.Millisecond, cancel) // in the pause
+		}
+		return gitlabtest.Fault{}
+	}
+	stdout, stderr, err := run(ctx, "--every", "1s")
+	if err != nil || strings.Count(stdout, "merge queue of") != 1 || !strings.Contains(stderr, "reading the project") {
+		t.Errorf("%v\n%s\n%s", err, stdout, stderr)
+	}
+}
+
 // A GitLab that cannot be read is an error that does not have the token.
 func TestMergeQueueWithoutAnswer(t *testing.T) {
 	s, run := queueServer(t)
 	s.Fault = func(int, *http.Request) gitlabtest.Fault { return gitlabtest.Fault{Status: http.StatusForbidden} }
-	stdout, _, err := run("--once")
+	stdout, _, err := run(t.Context(), "--once")
 	if err == nil || stdout != "" || strings.Contains(err.Error(), "glpat") {
 		t.Errorf("got %v, %q", err, stdout)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/app-sre/prcheck/queue/forge"
 	"github.com/app-sre/prcheck/queue/merging"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/lease"
 	"github.com/app-sre/prcheck/state/statetest"
 )
 
@@ -239,37 +240,23 @@ func (w *queueWorld) commit(branch, start string) {
 	w.must(err)
 }
 
-// loop does one round: it owns the branch, settles what was left, walks, and merges.
-func (w *queueWorld) loop(ctx context.Context) ([]merging.Told, error) {
-	owner, err := merging.Own(ctx, w.store, "group/project main")
-	if err != nil {
+// loop does one round. A loop beside has a lease of its own, as one that does not know that it lost the branch.
+func (w *queueWorld) loop(ctx context.Context, leases state.Store) ([]merging.Told, error) {
+	r := forge.Round{Acting: forge.Acting{Forge: forge.Forge{Client: w.client, Target: "main"}, Tool: "prcheck",
+		TreeOf: func(_ context.Context, commit string) (string, error) { return w.at(commit).tree(), nil }},
+		Store: w.store, Leases: leases, Branch: "group/project main", Prove: w.prove, Pause: time.Second}
+	done, err := r.Run(ctx)
+	if done == nil {
 		return nil, err
 	}
-	f := &forge.Acting{Forge: forge.Forge{Client: w.client, Target: "main"}, Tool: "prcheck",
-		TreeOf: func(_ context.Context, commit string) (string, error) { return w.at(commit).tree(), nil }}
-	view, err := f.Read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	f.Project = view.Project
-	m := merging.Merger{Reader: f, Writer: f, Owner: owner, TreeOf: f.TreeOf, NeedsStatus: view.Project.NeedsPipeline,
-		Pause: time.Second}
-	if _, err := m.Resume(ctx); err != nil {
-		return nil, err
-	}
-	if _, err := m.Begin(ctx, view.Base, w.client.IsAncestor); err != nil {
-		return nil, err
-	}
-	outcome := queue.Walk(w.at(view.Base).tree(), queue.Line(view.Requests, nil, time.Now()), w.prove, queue.Policy{})
-	told, err := m.Merge(ctx, merging.AcceptedOf(outcome))
-	for _, one := range told {
+	for _, one := range done.Told {
 		if of := w.repo.MergeRequests()[one.Number-1]; one.Merged != nil &&
 			(of.State != "merged" || of.Merged != one.Merged.Commit) {
 			w.t.Errorf("!%d is told to be merged as %s, and is %s as %s", one.Number, one.Merged.Commit, of.State,
 				of.Merged)
 		}
 	}
-	return told, err
+	return done.Told, err
 }
 
 // check holds what must be true after each loop: the history of the branch has no commit of the queue that was not
@@ -330,11 +317,11 @@ func TestRounds(t *testing.T) {
 				if w.r.IntN(3) == 0 {
 					w.beside = func() {
 						w.nested = true
-						_, _ = w.loop(t.Context())
+						_, _ = w.loop(t.Context(), statetest.NewMemory())
 						w.nested = false
 					}
 				}
-				_, err := w.loop(ctx)
+				_, err := w.loop(ctx, nil)
 				w.kill, w.beside = 0, nil
 				cancel(nil)
 				byKind[kindOf(err)]++
@@ -371,7 +358,7 @@ func kindOf(err error) string {
 func (w *queueWorld) quiet() {
 	w.t.Helper()
 	for range 30 {
-		told, err := w.loop(w.t.Context())
+		told, err := w.loop(w.t.Context(), nil)
 		if err != nil {
 			w.t.Errorf("a quiet loop: %v", err)
 			return
@@ -389,4 +376,40 @@ func (w *queueWorld) quiet() {
 			w.t.Errorf("!%d is left: %+v", m.IID, d)
 		}
 	}
+}
+
+// While another loop owns the branch a round does nothing, and takes the branch over when the other one is dead.
+func TestOwned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newQueueWorld(t, 1)
+		w.open()
+		limit := lease.Limit{Key: "merge-queue/group/project main", Max: 1, TTL: queue.ClaimTime}
+		if _, err := lease.Acquire(t.Context(), w.store, limit); err != nil {
+			t.Fatal(err)
+		}
+		before := len(w.server.Requests())
+		_, err := w.loop(t.Context(), nil)
+		if !errors.Is(err, forge.ErrOwned) || forge.Status(err) != 0 || len(w.server.Requests()) != before {
+			t.Errorf("got %v after %d requests", err, len(w.server.Requests())-before)
+		}
+		r := forge.Round{Acting: forge.Acting{Forge: forge.Forge{Client: w.client, Target: "main"}, Tool: "prcheck",
+			TreeOf: func(_ context.Context, commit string) (string, error) { return w.at(commit).tree(), nil }},
+			Store: w.store, Branch: "group/project main", Prove: w.prove, Wait: 2 * queue.ClaimTime}
+		if done, err := r.Run(t.Context()); err != nil || len(done.Outcome.Standings) != 1 {
+			t.Errorf("the branch of a dead loop: %+v, %v", done, err)
+		}
+	})
+}
+
+// Without the state nothing is merged, and nothing is asked.
+func TestWithoutState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newQueueWorld(t, 1)
+		w.open()
+		w.store = state.ReadOnly(w.store)
+		_, err := w.loop(t.Context(), nil)
+		if !errors.Is(err, state.ErrReadOnly) || forge.Status(err) != 3 || len(w.server.Requests()) != 0 {
+			t.Errorf("got %v after %d requests", err, len(w.server.Requests()))
+		}
+	})
 }
