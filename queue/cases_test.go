@@ -64,6 +64,9 @@ func TestCountsCases(t *testing.T) {
 		if !isProse {
 			want = queue.Verdict(c.Expected.Why)
 		}
+		if want == queue.Flaky && in.Attempt > 1 {
+			want = queue.SecondAttempt
+		}
 		if isCode := !strings.Contains(string(want), " ") && want != ""; isCode && got != want {
 			t.Errorf("why %q, want %q", got, want)
 		}

@@ -35,25 +35,51 @@ type loopCase struct {
 type queueCase struct {
 	Input    world
 	Expected struct {
-		Queue   []int
-		Errors  []int
-		Actions []action
-		Why     string
+		Queue    []int
+		Errors   []int
+		Actions  []action
+		Why      string
+		Upstream *struct {
+			Queue   []int
+			Errors  []int
+			Actions []action
+		}
 	}
 }
 
 // The queue of the peer is as the recorded cases say.
 func TestQueueCases(t *testing.T) {
 	shared.Each(t, "merge_queue", func(t *testing.T, c queueCase) {
-		got := peer.Queue(c.Input.snapshot(t))
-		if !slices.Equal(got.Queue, c.Expected.Queue) {
-			t.Errorf("queue %v, want %v", got.Queue, c.Expected.Queue)
+		s, want := c.Input.snapshot(t), c.Expected
+		if up := want.Upstream; up != nil { // then the queue is ours
+			if got := lineOf(s); !slices.Equal(got, want.Queue) {
+				t.Errorf("our queue %v, want %v", got, want.Queue)
+			}
+			want.Queue, want.Errors, want.Actions = up.Queue, up.Errors, up.Actions
 		}
-		if c.Expected.Errors != nil && !slices.Equal(got.Errors, c.Expected.Errors) {
-			t.Errorf("errors %v, want %v", got.Errors, c.Expected.Errors)
+		got := peer.Queue(s)
+		if !slices.Equal(got.Queue, want.Queue) {
+			t.Errorf("queue %v, want %v", got.Queue, want.Queue)
 		}
-		compare(t, "", got.Actions, c.Expected.Actions)
+		if want.Errors != nil && !slices.Equal(got.Errors, want.Errors) {
+			t.Errorf("errors %v, want %v", got.Errors, want.Errors)
+		}
+		compare(t, "", got.Actions, want.Actions)
 	})
+}
+
+// lineOf returns the line of our queue, without those that wait for somebody.
+func lineOf(s peer.Snapshot) (out []int) {
+	var all []queue.Request
+	for _, m := range s.Requests {
+		all = append(all, m.Request)
+	}
+	for _, p := range queue.Line(all, s.People, s.Now) {
+		if p.IsReady() {
+			out = append(out, p.Number)
+		}
+	}
+	return out
 }
 
 // Loops of the peer merge as the recorded cases say, and a careful one holds what has no evidence.
@@ -127,14 +153,14 @@ func compare(t *testing.T, whose string, got []peer.Action, want []action) {
 // Labels of errors come and go as the recorded cases say.
 func TestHealthCases(t *testing.T) {
 	shared.Each(t, "merge_health", func(t *testing.T, c loopCase) {
-		compare(t, "", peer.Health(c.Input.snapshot(t)), c.Expected.Actions)
+		holdLoop(t, c, func(s peer.Snapshot) peer.Round { return peer.Round{Actions: peer.Health(s)} })
 	})
 }
 
 // What nobody touched is labelled and closed as the recorded cases say.
 func TestStaleCases(t *testing.T) {
 	shared.Each(t, "merge_stale", func(t *testing.T, c loopCase) {
-		compare(t, "", peer.Stale(c.Input.snapshot(t)), c.Expected.Actions)
+		holdLoop(t, c, func(s peer.Snapshot) peer.Round { return peer.Round{Actions: peer.Stale(s)} })
 	})
 }
 
@@ -223,4 +249,18 @@ func app(t *testing.T, raw json.RawMessage) peer.App {
 		shared.Words(t, of.Parent, &parent)
 	}
 	return peer.App{Onboarding: of.Onboarding, Parent: parent.Name}
+}
+
+// A careful loop takes the label of a refused merge off when somebody said something, also without any pipeline.
+func TestCarefulHealth(t *testing.T) {
+	m := peer.Listed{Request: queue.Request{Number: 1, Labels: []string{"lgtm", peer.MergeError},
+		Events: []queue.LabelEvent{{Label: peer.MergeError, At: minutes(-30)}}}, Notes: []peer.Said{{At: minutes(-5)}}}
+	s := peer.Snapshot{Rules: peer.Defaults(), Requests: []peer.Listed{m}, Now: now}
+	if got := peer.Health(s); len(got) != 0 {
+		t.Errorf("the peer does %v", got)
+	}
+	s.IsCareful = true
+	if got := peer.Health(s); len(got) != 1 || got[0].Do != "remove "+peer.MergeError {
+		t.Errorf("got %v", got)
+	}
 }

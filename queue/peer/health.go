@@ -30,15 +30,17 @@ func (l *loop) health(m *Listed) {
 	ended := m.newest(func(p Pipeline) bool {
 		return !slices.Contains([]string{success, failed, canceled, skipped}, p.Status)
 	})
-	if len(ended) == 0 {
+	if len(ended) == 0 && !l.IsCareful {
 		return // also the label of a refused merge stays
 	}
 	last := ended[:min(len(ended), l.FailureLimit)]
 	isFailing := len(last) == l.FailureLimit &&
 		!slices.ContainsFunc(last, func(p Pipeline) bool { return p.Status != failed })
-	if isFailing {
+	switch {
+	case len(ended) == 0: // nothing is known
+	case isFailing:
 		l.add(m, pipelineErr)
-	} else {
+	default:
 		l.remove(m, pipelineErr)
 	}
 	if m.has(MergeError) && m.saidSince(MergeError) {
