@@ -263,6 +263,24 @@ func TestFencing(t *testing.T) {
 	}
 }
 
+// A record that was lost begins anew, and a loop of before does not take it for its own.
+func TestLostRecord(t *testing.T) {
+	s := good()
+	m := s.merger(t)
+	for key := range s.store.Documents() {
+		if err := s.store.Remove(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other, err := merging.Own(t.Context(), s.store, "p main")
+	if err != nil || other.Record().Fence != m.Owner.Record().Fence {
+		t.Fatalf("got %+v, %v", other.Record(), err)
+	}
+	if _, err := m.Merge(t.Context(), accepted); !errors.Is(err, merging.ErrFenced) || s.calls != nil {
+		t.Errorf("got %v, calls %q", err, s.calls)
+	}
+}
+
 // A branch that no longer has what it had drops everything.
 func TestReset(t *testing.T) {
 	s := good()
@@ -280,7 +298,7 @@ func TestReset(t *testing.T) {
 // A state that is damaged, newer, of another branch or gone merges nothing, and stays as it is.
 func TestBadState(t *testing.T) {
 	for name, text := range map[string]string{"damaged": "{", "newer": `{"version":"merge-queue/v9","fence":1,"branch":"p main"}`,
-		"another branch": `{"version":"merge-queue/v1","fence":1,"branch":"q main"}`, "no fence": `{"version":"merge-queue/v1"}`} {
+		"another branch": `{"version":"merge-queue/v1","fence":1,"holder":"x","branch":"q main"}`, "no fence": `{"version":"merge-queue/v1"}`} {
 		s := statetest.NewMemory()
 		key := "merge-queue/" + state.Name("p main") + ".json"
 		if err := s.Write(t.Context(), key, []byte(text)); err != nil {

@@ -2,10 +2,12 @@ package merging
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/app-sre/prcheck/queue"
 	"github.com/app-sre/prcheck/state"
@@ -46,6 +48,7 @@ type Record struct {
 	Version string       `json:"version"`
 	Branch  string       `json:"branch"` // with its project
 	Fence   int          `json:"fence"`  // of the owner; grows with each
+	Holder  string       `json:"holder"` // the owner, by a random name: a record that was lost begins anew
 	Base    string       `json:"base"`   // commit of the branch as the owner saw it last; "" is never
 	Intent  *Intent      `json:"intent,omitempty"`
 	Merged  []MergedTree `json:"merged,omitempty"` // the newest last
@@ -53,7 +56,7 @@ type Record struct {
 
 var kind = state.Kind[Record]{Version: "merge-queue/v1", Limit: 1 << 20, Valid: func(r *Record) error {
 	switch {
-	case r.Fence < 1 || r.Branch == "":
+	case r.Fence < 1 || r.Branch == "" || r.Holder == "":
 		return errors.New("a member is missing")
 	case r.Intent != nil && (r.Intent.Number < 1 || r.Intent.Proven.Head == "" || r.Intent.Proven.Tree == ""):
 		return errors.New("its intent is incomplete")
@@ -71,6 +74,7 @@ type Owner struct {
 
 // Own takes a branch with a greater fencing number than all before. The caller holds the lease of the branch.
 func Own(ctx context.Context, s state.Store, branch string) (*Owner, error) {
+	holder := strings.ToLower(rand.Text())
 	o := &Owner{store: s, key: "merge-queue/" + state.Name(branch) + ".json"}
 	err := s.Update(ctx, o.key, func(old []byte) ([]byte, error) {
 		o.record = Record{Version: kind.Version, Branch: branch}
@@ -84,7 +88,7 @@ func Own(ctx context.Context, s state.Store, branch string) (*Owner, error) {
 		if o.record.Branch != branch {
 			return nil, fmt.Errorf("it is the record of %q", o.record.Branch)
 		}
-		o.record.Fence++
+		o.record.Fence, o.record.Holder = o.record.Fence+1, holder
 		return json.Marshal(o.record)
 	})
 	if err != nil {
@@ -107,7 +111,7 @@ func (o *Owner) Write(ctx context.Context, change func(*Record)) error {
 	if n := len(next.Merged); n > maxMerged {
 		next.Merged = next.Merged[n-maxMerged:]
 	}
-	next.Fence = o.record.Fence
+	next.Fence, next.Holder = o.record.Fence, o.record.Holder
 	err := o.store.Update(ctx, o.key, func(old []byte) ([]byte, error) {
 		if old == nil {
 			return nil, errors.New("it is gone")
@@ -116,7 +120,7 @@ func (o *Owner) Write(ctx context.Context, change func(*Record)) error {
 		switch {
 		case err != nil:
 			return nil, err
-		case was.Fence != next.Fence:
+		case was.Fence != next.Fence || was.Holder != next.Holder:
 			return nil, ErrFenced
 		}
 		return json.Marshal(next)
