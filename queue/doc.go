@@ -16,6 +16,7 @@
 //     on it.
 //   - A failure never holds. A pass holds only if [Result.Verdict] says so, and the image is known by its digest.
 //   - Labels say who wants what, and how urgent it is. The order is by class, aged, and by the time of the approval: a
-//     label that is put on again changes nothing, and one that holds a request back takes no place away.
+//     label that is put on again changes nothing, and one that holds a request back takes no place away. A request
+//     whose delta began is not overtaken by a more urgent one, unless that takes nothing from it.
 //   - What the forge answers in a word that nobody knows here holds the request.
 package queue

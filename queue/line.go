@@ -36,6 +36,7 @@ type Request struct {
 	Events  []LabelEvent // in the order of time
 	Status  string       // the word of the forge about whether it can be merged, "" if nobody asked
 	Failed  []string     // tasks that failed in its own pipeline on this head
+	Begun   time.Time    // when a delta of this head began to run; zero if none did
 }
 
 // An Approval says how urgent an approved request is, and since when it is approved.
@@ -115,7 +116,9 @@ type Place struct {
 // IsReady reports whether a request can be looked at.
 func (p Place) IsReady() bool { return p.Waits.Why == "" }
 
-// Line returns the requests in order. Those that nobody approved come last. One that is held keeps its place.
+// Line returns the requests in order. Those whose delta began come first, in the order in which they began: what runs
+// on top of them is not begun anew because somebody more urgent comes. Those that nobody approved come last. One that
+// is held keeps its place.
 func Line(requests []Request, people []string, now time.Time) []Place {
 	var out []Place
 	for _, r := range requests {
@@ -128,13 +131,21 @@ func Line(requests []Request, people []string, now time.Time) []Place {
 		out = append(out, p)
 	}
 	slices.SortStableFunc(out, func(a, b Place) int {
-		return cmp.Or(cmp.Compare(a.Rank, b.Rank), compareTimes(a.Approval.Since, b.Approval.Since),
-			cmp.Compare(a.Number, b.Number))
+		return cmp.Or(compareTimes(a.begun(), b.begun()), cmp.Compare(a.Rank, b.Rank),
+			compareTimes(a.Approval.Since, b.Approval.Since), cmp.Compare(a.Number, b.Number))
 	})
 	return out
 }
 
-// compareTimes compares the times of two approvals. One that nobody knows is the last.
+// begun returns when the delta of an approved request began; zero if it did not.
+func (p Place) begun() time.Time {
+	if p.Rank == len(Classes) {
+		return time.Time{}
+	}
+	return p.Begun
+}
+
+// compareTimes compares two times. One that is zero, or that nobody knows, is the last.
 func compareTimes(a, b time.Time) int {
 	if a.IsZero() != b.IsZero() {
 		if a.IsZero() {

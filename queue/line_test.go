@@ -116,6 +116,29 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// A request whose delta began stays ahead of more urgent ones, in the order in which they began, as long as somebody
+// approves it.
+func TestBegun(t *testing.T) {
+	critical := "bot/approved: critical"
+	begun := func(r queue.Request, minutes int) queue.Request {
+		r.Begun = ago(minutes)
+		return r
+	}
+	line := queue.Line([]queue.Request{
+		begun(approvedBy(1, nil), 9),
+		approvedBy(2, []string{critical}, saidLabel{"ann", critical, 60, false}),
+		begun(approvedBy(3, []string{"lgtm"}, saidLabel{"ann", "lgtm", 20, false}), 1),
+		begun(approvedBy(4, []string{"lgtm"}, saidLabel{"ann", "lgtm", 10, false}), 3),
+	}, nil, noon)
+	var got []int
+	for _, p := range line {
+		got = append(got, p.Number)
+	}
+	if want := []int{4, 3, 2, 1}; !slices.Equal(got, want) {
+		t.Errorf("line %v, want %v", got, want)
+	}
+}
+
 // What the forge says in a word that nobody knows holds a request; what it says while it finds out does not.
 func TestWordsOfTheForge(t *testing.T) {
 	for word, isReady := range map[string]bool{"": true, "mergeable": true, "checking": true, "need_rebase": true,

@@ -70,7 +70,7 @@ func printTable(out io.Writer, p parameters, first, seeds uint64) {
 	tabs := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintf(out, "%d streams of %g h each, from seed %d; waits in minutes from approval to merge\n", seeds,
 		p.Hours, first)
-	_, _ = fmt.Fprintln(tabs, "arrivals/h\tway\tmerged/h\trefused\tp50\tp99\tlongest\tbroken main\tmachine min/merge\twasted\t")
+	_, _ = fmt.Fprintln(tabs, "arrivals/h\tway\tmerged/h\trefused\tp50\tp99\tlongest\tbroken main\tmachine min/merge\tunused\tdropped\t")
 	for _, perHour := range p.Arrivals {
 		for _, w := range ways {
 			var a account
@@ -78,9 +78,10 @@ func printTable(out io.Writer, p parameters, first, seeds uint64) {
 				a.add(w.merge(newStream(p, first+seed, perHour)))
 			}
 			n := float64(seeds)
-			_, _ = fmt.Fprintf(tabs, "%g\t%s\t%.1f\t%.1f\t%.0f\t%.0f\t%.0f\t%.2f\t%.0f\t%.0f%%\t\n", perHour, w.name,
+			_, _ = fmt.Fprintf(tabs, "%g\t%s\t%.1f\t%.1f\t%.0f\t%.0f\t%.0f\t%.2f\t%.0f\t%.0f%%\t%.0f%%\t\n", perHour, w.name,
 				float64(a.inTime)/p.Hours/n, float64(a.refused)/n, a.quantile(0.5), a.quantile(0.99), a.quantile(1),
-				float64(a.breaks)/n, a.machine/float64(max(a.merged, 1)), 100*a.wasted/max(a.machine, 1))
+				float64(a.breaks)/n, a.machine/float64(max(a.merged, 1)), 100*a.wasted/max(a.machine, 1),
+				100*a.dropped/max(a.machine, 1))
 		}
 	}
 	_ = tabs.Flush()

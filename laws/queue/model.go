@@ -195,7 +195,9 @@ type account struct {
 	mergedAt                map[int]float64 // by request
 	inTime                  int             // merged while requests arrived
 	waits                   []float64
-	machine, wasted         float64
+	machine                 float64
+	wasted                  float64 // machine minutes whose results nothing rests on
+	dropped                 float64 // of these, since something that was expected to merge was refused
 }
 
 func (a *account) merge(m *request, at, until float64) {
@@ -224,5 +226,5 @@ func (a *account) quantile(q float64) float64 {
 func (a *account) add(b *account) {
 	a.merged, a.refused, a.breaks, a.inTime = a.merged+b.merged, a.refused+b.refused, a.breaks+b.breaks, a.inTime+b.inTime
 	a.waits = append(a.waits, b.waits...)
-	a.machine, a.wasted = a.machine+b.machine, a.wasted+b.wasted
+	a.machine, a.wasted, a.dropped = a.machine+b.machine, a.wasted+b.wasted, a.dropped+b.dropped
 }

@@ -35,12 +35,15 @@ type proving struct {
 	waiting []*request
 	runs    map[string]*ran // by inputs
 	tries   map[int]int
+	refused map[int]bool
+	begun   map[int]time.Time
 	out     account
 }
 
 // prove merges a stream with package queue.
 func prove(s *stream, lasts float64) *account {
-	w := &proving{stream: s, lasts: lasts, runs: map[string]*ran{}, tries: map[int]int{}}
+	w := &proving{stream: s, lasts: lasts, runs: map[string]*ran{}, tries: map[int]int{}, refused: map[int]bool{},
+		begun: map[int]time.Time{}}
 	next := 0
 	for w.now = 0; next < len(s.requests) || len(w.waiting) > 0; w.now += s.Loop {
 		for ; next < len(s.requests) && s.requests[next].at <= w.now; next++ {
@@ -56,8 +59,15 @@ func prove(s *stream, lasts float64) *account {
 	for _, name := range slices.Sorted(maps.Keys(w.runs)) { // sums of fractions depend on their order
 		r := w.runs[name]
 		w.out.machine += r.cost
-		if !r.isUsed {
-			w.out.wasted += r.cost
+		if r.isUsed {
+			continue
+		}
+		w.out.wasted += r.cost
+		for _, id := range strings.Fields(name)[1:] {
+			if id, _ := strconv.Atoi(id); w.refused[id] {
+				w.out.dropped += r.cost
+				break
+			}
 		}
 	}
 	return &w.out
@@ -148,6 +158,7 @@ func (w *proving) line() []queue.Place {
 	for _, m := range w.waiting {
 		label := queue.Classes[m.class]
 		all = append(all, queue.Request{Number: m.id + 1, Head: strconv.Itoa(m.id), Labels: []string{label},
+			Begun:  w.begun[m.id],
 			Events: []queue.LabelEvent{{Label: label, By: "bot", At: timeOf(m.at)}}})
 	}
 	return queue.Line(all, nil, timeOf(w.now))
@@ -181,6 +192,7 @@ func (w *proving) loop() {
 			if !w.retry(m) {
 				w.use(m) // what ran said that it is refused
 				w.out.refused++
+				w.refused[m.id] = true
 				accepted[m.id] = true
 			}
 		}
@@ -216,6 +228,9 @@ func (w *proving) start(s queue.Start) {
 			continue
 		}
 		w.tries[m.id]++
+		if w.begun[m.id].IsZero() {
+			w.begun[m.id] = timeOf(w.now)
+		}
 		took := w.Startup + w.draw(howLong, m.id, task)*(m.pipeline-w.Startup)
 		cost := w.Machine / float64(m.tasks)
 		if old != nil { // it grew too old
