@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/url"
 	"time"
 )
 
@@ -37,6 +38,20 @@ type ClusterRef struct {
 	// ServerField is the field of the token's secret that must hold the same address, so that a
 	// token goes only to the server that it was made for; "" is no check.
 	ServerField string `json:"server_field,omitempty"`
+}
+
+// Where returns the address of the server for people, without credentials.
+func (c ClusterRef) Where() string { return where(c.Server, c.Name) }
+
+// Where returns the address of the API for people, without credentials.
+func (e EndpointRef) Where() string { return where(e.URL, e.Name) }
+
+// where returns the scheme and host of an address, or a name if it has none.
+func where(address, name string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Scheme + "://" + u.Host
+	}
+	return name
 }
 
 // FieldManager returns the name by which the server of a cluster knows what an integration has set.

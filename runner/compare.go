@@ -87,6 +87,7 @@ func (c *comparison) withoutRuns(ctx context.Context, results []plan.Result, err
 		}
 		result, it := &results[i], c.Settings.For(t.Integration)
 		switch why := c.whyNever(t, it, err); {
+		case result.Effects.Comparison.How == plan.ComparedByData: // the native did it
 		case why != "":
 			result.Effects = effects.Uncompared(result.Effects, why)
 		case !c.defined[t.Integration] || t.Shard != "" && !mentionsShard(c.Base, t.Shard):
@@ -95,6 +96,9 @@ func (c *comparison) withoutRuns(ctx context.Context, results []plan.Result, err
 		default:
 			if onBase, ok := c.recall(ctx, t, it); ok {
 				result.Effects = c.compared(t, result.Effects, onBase)
+				if result.Effects.Compared {
+					result.Effects.Comparison.How = plan.ComparedWithState
+				}
 				continue
 			}
 			left = append(left, uncompared{t, result})

@@ -1,9 +1,11 @@
 package runner
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/runner/effects"
 )
 
@@ -11,13 +13,16 @@ import (
 type announcements struct {
 	*run
 
+	causes func() *effects.Causes // of the change
+
 	mu      sync.Mutex
 	finders map[string]*effects.Finder // of the last attempts, by task
 }
 
 // newAnnouncements returns announcements of tasks that have not started.
 func (r *run) newAnnouncements() *announcements {
-	return &announcements{run: r, finders: map[string]*effects.Finder{}}
+	causes := sync.OnceValue(func() *effects.Causes { return effects.NewCauses(bundle.Compare(r.Base, r.Head)) })
+	return &announcements{run: r, causes: causes, finders: map[string]*effects.Finder{}}
 }
 
 // findsEffects reports whether effects are looked for in what a task says.
@@ -46,10 +51,28 @@ func (a *announcements) finish(t plan.Task, result *plan.Result) {
 	a.mu.Unlock()
 	switch {
 	case finder != nil && result.OK():
-		result.Effects = finder.Effects()
+		result.Effects = a.complete(t, finder.Effects())
 	case a.findsEffects(t):
 		result.Effects = effects.Unknown(whyUnknown(result.Status))
 	}
+}
+
+// complete adds to the effects of a task what caused them, and how they were compared with those on base. A native
+// compares by itself, if it says of each effect since when it is.
+func (a *announcements) complete(t plan.Task, e *plan.Effects) *plan.Effects {
+	if e.Unknown != "" {
+		return e
+	}
+	a.mu.Lock()
+	a.causes().Explain(e)
+	a.mu.Unlock()
+	isOpen := func(item plan.Effect) bool { return item.Since == "" }
+	if t.Native && len(e.Items) > 0 && len(e.Beyond) == 0 && !slices.ContainsFunc(e.Items, isOpen) {
+		e.Compared, e.Comparison = true, plan.Comparison{How: plan.ComparedByData}
+		return e
+	}
+	e.Comparison = plan.Comparison{How: plan.ComparedWithNone, Why: "the settings do not ask for it (effects.compare: base)"}
+	return e
 }
 
 // whyUnknown says why nobody knows the effects of a task that did not pass.

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -165,9 +166,14 @@ func TestEffectsOfNatives(t *testing.T) {
 	p.Tasks = p.Tasks[:1]
 	c.in.Settings, c.in.Plan = rules, p
 	r, _ := c.run(runner.Options{})
-	if got := fmt.Sprintf("%s %+v", r.Status,
-		*r.Effects); got !=
-		"passed {Unknown: Items:[{Kind:delete Subject:a shelf Digest: Since:pending Times:0 Known:{How: Why:}} {Kind:create Subject:a lamp Digest: Since:new Times:0 Known:{How: Why:}}] Beyond:map[] Compared:true Uncompared: Unlooked:[] Problems:[]}" {
+	raw, err := json.Marshal(r.Effects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprintf("%s %s", r.Status, raw); got != `passed {"items":[`+
+		`{"kind":"delete","subject":"a shelf","since":"pending","known":{"how":"said"}},`+
+		`{"kind":"create","subject":"a lamp","since":"new","known":{"how":"said"}}],`+
+		`"comparison":{"how":"run"},"compared":true}` {
 		t.Errorf("got %s", got)
 	}
 }

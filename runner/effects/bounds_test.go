@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,8 +35,9 @@ func TestTooManyEffects(t *testing.T) {
 		t.Errorf("got %d items, %d to create, %d to delete, %d to change", len(e.Items), e.Count(plan.EffectCreate),
 			e.Count(plan.EffectDelete), e.Count(plan.EffectChange))
 	}
-	if e.Beyond[plan.EffectCreate] != 1500 || e.Beyond[plan.EffectDelete] != 0 || e.Items[1507].Times != 2 {
-		t.Errorf("beyond %v, item 1507 is %+v", e.Beyond, e.Items[1507])
+	isTwice := func(i plan.Effect) bool { return i.Subject == "delete_user u7" && i.Times == 2 }
+	if e.Beyond[plan.EffectCreate] != 1500 || e.Beyond[plan.EffectDelete] != 0 || !slices.ContainsFunc(e.Items, isTwice) {
+		t.Errorf("beyond %v, items %+v", e.Beyond, e.Items[:9])
 	}
 }
 
@@ -58,7 +61,7 @@ func TestLongLines(t *testing.T) {
 	e := find(t, ready(settings.EffectsOfReconcile),
 		record+"Creating user "+long+"\n"+record+"['delete_user', '"+long+"']\n"+record+"['delete_user', 'jane']\n")
 	got := describe(e)
-	if !strings.HasPrefix(got, "create user xxx") || !strings.Contains(got, "\ndelete delete_user jane\n") ||
+	if !strings.HasPrefix(got, "delete delete_user jane\ncreate user xxx") ||
 		strings.Count(got, "is longer than 64 KiB; its rest was not read") != 2 ||
 		!strings.Contains(got, "problem: a list that cannot be read: ['delete_user', 'xxx") {
 		t.Errorf("got %s", got)
@@ -108,7 +111,7 @@ func TestSubjectsAreHarmless(t *testing.T) {
 func TestReadFile(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
 		"nothing": {"", "nothing"},
-		"some":    {"{\"kind\":\"delete\",\"subject\":\"user jane\"}\n\n{\"kind\":\"create\",\"subject\":\"role\\nx\",\"more\":1}\r\n{\"kind\":\"delete\",\"subject\":\"user jane\"}", "delete user jane ×2\ncreate role x"},
+		"some":    {"{\"kind\":\"delete\",\"subject\":\"user jane\"}\n\n{\"kind\":\"create\",\"subject\":\"role\\nx\",\"more\":1}\r\n{\"kind\":\"delete\",\"subject\":\"user jane\"}", "delete user jane ×2\ncreate role x\nproblem: line 3 of the file {effects}: an effect of a program has no field \"more\""},
 		"no JSON": {"hello\n{\"kind\":\"other\",\"subject\":\"mail\"}\n",
 			"other mail\nproblem: line 1 of the file {effects} is no JSON object with kind and subject: hello"},
 		"cut short": {`{"kind":"delete","subject":"ja`,
@@ -186,11 +189,11 @@ func TestCompare(t *testing.T) {
 		want       string
 	}{
 		"the same": {list("create x", "delete y"), list("delete y", "create x"),
-			"create x pending\ndelete y pending"},
+			"delete y pending\ncreate x pending"},
 		"new and gone": {list("create x", "delete y"), list("delete z", "create x"),
-			"create x pending\ndelete y new\ndelete z gone"},
+			"delete y new\ndelete z gone\ncreate x pending"},
 		"another kind":        {list("delete x"), list("change x"), "delete x new\nchange x gone"},
-		"more often":          {list("create x 3"), list("create x"), "create x pending\ncreate x ×2 new"},
+		"more often":          {list("create x 3"), list("create x"), "create x ×2 new\ncreate x pending"},
 		"less often":          {list("create x 2"), list("create x 5"), "create x ×2 pending\ncreate x ×3 gone"},
 		"nothing on base":     {list("create x"), list(), "create x new"},
 		"nothing":             {list(), list(), "nothing"},
@@ -259,7 +262,8 @@ func TestCompareKeepsTheData(t *testing.T) {
 	}
 	base := &plan.Effects{Items: []plan.Effect{effect(plan.KnownLive, "")}}
 	got := effects.Compare(&plan.Effects{Items: []plan.Effect{effect(plan.KnownData, plan.SinceChange)}}, base).Items
-	if len(got) != 2 || got[0] != effect(plan.KnownData, plan.SinceChange) || got[1].Since != plan.SinceGone {
+	want := effect(plan.KnownData, plan.SinceChange)
+	if len(got) != 2 || !reflect.DeepEqual(got[0], want) || got[1].Since != plan.SinceGone {
 		t.Errorf("got %+v", got)
 	}
 }

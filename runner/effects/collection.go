@@ -17,25 +17,28 @@ const (
 	maxItems    = 2000 // different effects
 	maxSubject  = 200  // characters
 	maxProblems = 20
-	maxUnlooked = 100 // parts
+	maxUnlooked = 100     // parts
+	maxAll      = 1 << 20 // bytes of JSON of all effects
+	keptChanges = 5       // of each effect, if all of them are too large
 )
 
 // A collection gathers effects and problems within bounds.
 type collection struct {
 	mask     func(string) string
 	items    []plan.Effect
-	deleted  int                 // items that are deletions
-	index    map[plan.Effect]int // of an item, by its kind and subject
+	deleted  int            // items that are deletions
+	index    map[string]int // of an item, by what makes it the same effect
 	beyond   map[plan.EffectKind]int
 	problems []string
 	dropped  int // problems that are not kept
 	unlooked []plan.Unlooked
 	// unread is the digest of what was left out at the end of the line that is read, "" if nothing was.
 	unread string
+	line   string // that is read
 }
 
 func newCollection(mask func(string) string) *collection {
-	return &collection{mask: mask, index: map[plan.Effect]int{}}
+	return &collection{mask: mask, index: map[string]int{}}
 }
 
 // add adds an effect that a program announces a number of times.
@@ -43,30 +46,50 @@ func (c *collection) add(kind plan.EffectKind, subject string, times int) {
 	c.announce(plan.Effect{Kind: kind, Subject: subject, Times: times})
 }
 
-// announce adds an effect. Of two that are the same the first one says how it is known.
+// announce adds an effect. Of two that are the same the first one says how it is known. What a program says of
+// the fields of one thing in several lines is one effect.
 func (c *collection) announce(e plan.Effect) {
-	kind, times := e.Kind, max(1, e.Times)
-	name := plan.Effect{Kind: kind}
-	name.Subject, name.Digest = c.shorten(e.Subject)
+	times := max(1, e.Times)
+	item := c.cleaned(e)
+	name := nameOf(item)
 	if i, ok := c.index[name]; ok {
-		c.items[i].Times = max(1, c.items[i].Times) + times
+		c.items[i] = repeated(c.items[i], item, times)
 		return
 	}
-	if len(c.items) >= maxItems && (kind != plan.EffectDelete || !c.evict()) {
-		c.count(kind, times)
+	if len(c.items) >= maxItems && (item.Kind != plan.EffectDelete || !c.evict()) {
+		c.count(item.Kind, times)
 		return
 	}
-	if kind == plan.EffectDelete {
+	if item.Kind == plan.EffectDelete {
 		c.deleted++
 	}
 	c.index[name] = len(c.items)
-	item := name
-	if times > 1 {
+	if item.Times = 0; times > 1 {
 		item.Times = times
 	}
-	item.Since, item.Known.How = e.Since, e.Known.How
-	item.Known.Why, _ = c.shorten(e.Known.Why)
 	c.items = append(c.items, item)
+}
+
+// repeated returns an effect that is announced again. If a program says more of its fields, it is not done more often.
+func repeated(was, again plan.Effect, times int) plan.Effect {
+	before := len(was.Changes) + was.ChangesBeyond
+	if was.Known.IsSaid() {
+		was.Changes, was.ChangesBeyond = joined(was.Changes, again.Changes, was.ChangesBeyond)
+	}
+	if len(was.Changes)+was.ChangesBeyond == before {
+		was.Times = max(1, was.Times) + times
+	}
+	return was
+}
+
+// nameOf returns what makes two announced effects the same effect. What is pending or gone is told apart from
+// what the change causes.
+func nameOf(e plan.Effect) string {
+	name := e.Identity()
+	if e.Since == plan.SinceBase || e.Since == plan.SinceGone {
+		name += "\x00" + string(e.Since)
+	}
+	return name
 }
 
 // unlook adds a part at which nobody looked. Beyond the bound, parts of one kind are one.
@@ -127,8 +150,10 @@ func (c *collection) problem(format string, args ...any) {
 func (c *collection) effects() *plan.Effects {
 	out := &plan.Effects{Items: append([]plan.Effect{}, c.items...), Problems: c.problems}
 	for i := range out.Items { // secrets may have become known since
-		out.Items[i].Subject, out.Items[i].Known.Why = c.mask(out.Items[i].Subject), c.mask(out.Items[i].Known.Why)
+		out.Items[i] = c.finished(out.Items[i])
 	}
+	plan.SortEffects(out.Items)
+	fit(out)
 	for _, u := range c.unlooked {
 		u.Part, u.Why = c.mask(u.Part), c.mask(u.Why)
 		out.Unlooked = append(out.Unlooked, u)
@@ -149,6 +174,11 @@ func (c *collection) effects() *plan.Effects {
 // terminal acts on. The digest is that of the whole line, with what was not read of it; "" if nothing
 // is left out.
 func (c *collection) shorten(text string) (short, digest string) {
+	return c.shortenTo(maxSubject, text)
+}
+
+// shortenTo is shorten for another number of characters.
+func (c *collection) shortenTo(most int, text string) (short, digest string) {
 	unread := c.unread
 	if len(text) > maxLine {
 		unread += fmt.Sprintf(" %x", sha256.Sum256([]byte(text[maxLine:])))
@@ -158,11 +188,11 @@ func (c *collection) shorten(text string) (short, digest string) {
 	short = text
 	n, last := 0, 0
 	for i := range text {
-		if n++; n > maxSubject {
+		if n++; n > most {
 			short = strings.TrimRight(text[:last], " ") + "…"
 			break
 		}
-		if n == maxSubject {
+		if n == most {
 			last = i
 		}
 	}
@@ -311,10 +341,8 @@ func readLogfmt(line string) (fields [][2]string, ok bool) {
 	return fields, true
 }
 
-// Compare returns head's effects with the sides on which each is announced. Effects count as
-// often as they are announced: what head announces twice and base once is pending once and
-// new once. Effects that base alone announces come last. What the data of both sides alone say is new
-// already.
+// Compare returns head's effects with the sides on which each is announced, see [plan.CompareEffects]. What
+// the data of both sides alone say is new already.
 //
 // If one side is unknown, or is not complete, head's effects are returned as they are, with
 // the reason.
@@ -329,48 +357,21 @@ func Compare(head, base *plan.Effects) *plan.Effects {
 	case len(head.Beyond)+len(base.Beyond) > 0:
 		return Uncompared(head, "there are too many effects to compare")
 	}
-	onBase := map[plan.Effect]int{}
-	for _, item := range base.Items {
-		onBase[nameOf(item)] += max(1, item.Times)
-	}
-	out := *head
-	out.Compared, out.Uncompared, out.Items = true, "", []plan.Effect{}
-	add := func(item plan.Effect, since plan.Since, times int) {
-		if times <= 0 {
-			return
+	out, now := *head, slices.Clone(head.Items)
+	for i := range now {
+		if now[i].Since == "" && now[i].Known.How == plan.KnownData {
+			now[i].Since = plan.SinceChange
 		}
-		item.Since, item.Times = since, 0
-		if times > 1 {
-			item.Times = times
-		}
-		out.Items = append(out.Items, item)
 	}
-	for _, item := range head.Items {
-		times := max(1, item.Times)
-		if item.Known.How == plan.KnownData {
-			add(item, plan.SinceChange, times)
-			continue
-		}
-		pending := min(times, onBase[nameOf(item)])
-		onBase[nameOf(item)] -= pending
-		add(item, plan.SinceBase, pending)
-		add(item, plan.SinceChange, times-pending)
-	}
-	for _, item := range base.Items {
-		add(item, plan.SinceGone, onBase[nameOf(item)])
-		onBase[nameOf(item)] = 0
-	}
+	out.Compared, out.Uncompared, out.Comparison = true, "", plan.Comparison{How: plan.ComparedByRun}
+	out.Items = plan.CompareEffects(now, base.Items)
+	plan.SortEffects(out.Items)
 	return &out
-}
-
-// nameOf returns what makes two effects the same effect.
-func nameOf(e plan.Effect) plan.Effect {
-	return plan.Effect{Kind: e.Kind, Subject: e.Subject, Digest: e.Digest}
 }
 
 // Uncompared returns a copy of effects that says why they were not compared with base.
 func Uncompared(e *plan.Effects, why string) *plan.Effects {
 	out := *e
-	out.Uncompared = why
+	out.Uncompared, out.Comparison = why, plan.Comparison{How: plan.ComparedWithNone, Why: why}
 	return &out
 }

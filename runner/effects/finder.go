@@ -9,6 +9,9 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -86,13 +89,41 @@ func (p pattern) read(line string, claimed bool, found *collection) bool {
 		return false
 	}
 	if p.rule.Kind != "" {
-		subject := string(p.rule.Match.ExpandString(nil, p.rule.Subject, line, m))
-		if strings.TrimSpace(subject) == "" {
-			subject = messageOf(line)
+		e := plan.Effect{Kind: p.rule.Kind, Subject: string(p.rule.Match.ExpandString(nil, p.rule.Subject, line, m))}
+		p.fill(&e, line, m)
+		if strings.TrimSpace(e.Subject) == "" {
+			e.Subject = messageOf(line)
 		}
-		found.add(p.rule.Kind, subject, 1)
+		found.announce(e)
 	}
 	return true
+}
+
+// fill fills in what the named groups of the rule match.
+func (p pattern) fill(e *plan.Effect, line string, m []int) {
+	var change plan.FieldChange
+	for i, name := range p.rule.Match.SubexpNames() {
+		if m[2*i] < 0 {
+			continue
+		}
+		switch text := line[m[2*i]:m[2*i+1]]; name {
+		case "type":
+			e.Type = text
+		case "name":
+			e.Name = text
+		case "target":
+			e.Target = text
+		case "path":
+			change.Path = text
+		case "old":
+			change.Old = encode(text)
+		case "new":
+			change.New = encode(text)
+		}
+	}
+	if change.Path != "" || change.Old != nil || change.New != nil {
+		e.Changes = []plan.FieldChange{change}
+	}
 }
 
 func (pattern) end(*collection) {}
@@ -187,6 +218,12 @@ func (f *Finder) readLine(line string) {
 		return
 	}
 	claimed := false
+	f.found.line = line
+	defer func() {
+		if f.found != nil {
+			f.found.line = ""
+		}
+	}()
 	for _, s := range f.sources {
 		if s.read(line, claimed, f.found) {
 			claimed = true
@@ -201,7 +238,7 @@ func (f *Finder) Announce(e plan.Effect) {
 	if f.ended || f.unknown != "" {
 		return
 	}
-	f.read += len(e.Subject)
+	f.read += sizeIn(e)
 	switch {
 	case f.read > maxOutput:
 		f.giveUp("the task announced more than 64 MiB")
@@ -211,6 +248,15 @@ func (f *Finder) Announce(e plan.Effect) {
 	default:
 		f.found.announce(e)
 	}
+}
+
+// sizeIn returns the size of the texts and values of an effect.
+func sizeIn(e plan.Effect) int {
+	n := len(e.Subject) + len(e.Text)
+	for _, c := range e.Changes {
+		n += len(c.Path) + len(c.Old) + len(c.New)
+	}
+	return n
 }
 
 // Unlook takes a part at which a native integration did not look.
@@ -287,11 +333,12 @@ func (f *Finder) ReadFile(file io.Reader) {
 
 // readMachineLine reads one line of the file.
 func (f *Finder) readMachineLine(n int, text string) {
-	var e struct {
-		Kind    plan.EffectKind `json:"kind"`
-		Subject string          `json:"subject"`
+	var fields map[string]json.RawMessage
+	var e plan.Effect
+	err := json.Unmarshal([]byte(text), &fields)
+	if err == nil {
+		err = f.readFields(n, fields, &e)
 	}
-	err := json.Unmarshal([]byte(text), &e)
 	switch {
 	case err != nil:
 		f.found.problem("line %d of the file {effects} is no JSON object with kind and subject: %s", n, text)
@@ -300,8 +347,30 @@ func (f *Finder) readMachineLine(n int, text string) {
 	case strings.TrimSpace(e.Subject) == "":
 		f.found.problem("line %d of the file {effects} has no subject: %s", n, text)
 	default:
-		f.found.add(e.Kind, e.Subject, 1)
+		f.found.announce(e)
 	}
+}
+
+// readFields reads the fields of an effect. One that is wrong or that no program may say is a problem, and the
+// effect counts without it. An error means that kind or subject is wrong.
+func (f *Finder) readFields(n int, fields map[string]json.RawMessage, e *plan.Effect) error {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		to := map[string]any{"kind": &e.Kind, "subject": &e.Subject, "type": &e.Type, "name": &e.Name, "target": &e.Target,
+			"part": &e.Part, "action": &e.Action, "cause": &e.Cause, "changes": &e.Changes, "times": &e.Times,
+			"text": &e.Text}[strings.ToLower(name)]
+		if to == nil {
+			f.found.problem("line %d of the file {effects}: an effect of a program has no field %q", n, name)
+			continue
+		}
+		switch err := json.Unmarshal(fields[name], to); {
+		case err != nil && (to == any(&e.Kind) || to == any(&e.Subject)):
+			return err
+		case err != nil:
+			reflect.ValueOf(to).Elem().SetZero() // a part of it may have been read
+			f.found.problem("line %d of the file {effects}: the field %q has another form than an effect", n, name)
+		}
+	}
+	return nil
 }
 
 // MissFile notes why the file {effects} cannot be read. Then the effects cannot be told.

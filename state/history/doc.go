@@ -13,7 +13,7 @@
 //   - A task passed before ([Snapshot.Passed]) if it passed with the same inputs and
 //     never failed with them, and if it is known when the attempt that passed began.
 //   - A run that passed also remembers the effects that it announced, with the digest of the
-//     rules by which they were found ([Snapshot.Effects]), if they are at most 16 KiB. An
+//     rules by which they were found ([Snapshot.Effects]), if they are at most 32 KiB. An
 //     integration keeps at most 4 MiB of effects, the latest ones.
 //   - The history never turns a failed task into one that passed.
 //   - Each integration has one document, "blame/….json", with at most 1000 tasks (the

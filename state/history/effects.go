@@ -13,7 +13,7 @@ import (
 // The bounds of the effects that are remembered. A run with more effects is remembered
 // without them, so it is not reused where somebody looks for effects.
 const (
-	maxEffects    = 16 << 10 // bytes of JSON of one run
+	maxEffects    = 32 << 10 // bytes of JSON of one run
 	maxAllEffects = 4 << 20  // of all runs of an integration; the latest are kept
 )
 
