@@ -364,11 +364,20 @@ func isDrift(all []threeway.Objection) bool {
 func changesOf(p *threeway.Plan) []reconcile.Change {
 	var out []reconcile.Change
 	for _, c := range p.Changes {
-		change := reconcile.Change{Path: c.Path, Reason: string(c.Reason)}
+		change := reconcile.Change{Path: c.Path, Reason: string(c.Reason), From: asJSON(c.From), To: asJSON(c.To),
+			Secret: c.From == rules.Hidden || c.To == rules.Hidden}
 		change.Old, change.New = show(c.From), show(c.To)
 		out = append(out, change)
 	}
 	return out
+}
+
+// asJSON returns a value as JSON, nil for none.
+func asJSON(v any) json.RawMessage {
+	if v == nil {
+		return nil
+	}
+	return json.RawMessage(body.Canonical(v))
 }
 
 // show returns a value for people: a text as it is, "" for none.

@@ -222,7 +222,7 @@ func differences(path string, want, is map[string]string, owned []string) []reco
 		}
 	}
 	slices.SortFunc(out, func(a, b reconcile.Change) int { return cmp.Compare(a.Path, b.Path) })
-	return slices.Compact(out)
+	return slices.CompactFunc(out, func(a, b reconcile.Change) bool { return a.Path == b.Path })
 }
 
 // escape returns a name as a part of a JSON pointer.

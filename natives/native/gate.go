@@ -97,10 +97,10 @@ func (w *work) isConfirmed(digest string) bool {
 
 // passGate asks the gate about the deletions of all units together, so that many shards are no
 // way around it. If it refuses, no unit deletes anything.
-func (w *work) passGate() {
+func (w *work) passGate(units []*unit) {
 	var all reconcile.Deletions
 	var deleting []*unit
-	for _, u := range w.units {
+	for _, u := range units {
 		if u.plan == nil {
 			continue
 		}

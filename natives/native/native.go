@@ -39,6 +39,16 @@ type Recipe struct {
 	// Replaces reports whether, by the data alone, a change of an entry from base to head leads to a
 	// deletion and a new creation of its thing. What it cannot tell is true. If it is nil, no change does.
 	Replaces func(base, head reconcile.Item) bool
+	// Alters returns what the data alone say that a change of an entry from base to head changes of its thing, if
+	// the thing is as base says: what Compare says then. If it is nil, effects that are known by the data alone
+	// name no fields.
+	Alters func(base, head reconcile.Item) []reconcile.Change
+	// Places returns the JSON pointers in the datafile of an entry of what leads to some changes, or to the
+	// deletion of its thing. If it is nil, it is the place of the entry.
+	Places func(it reconcile.Item, changes []reconcile.Change) []string
+	// Label returns the type of a thing and its short name, for people. The body is that of its entry, nil if
+	// there is none. If Label is nil, the key says it all.
+	Label func(k reconcile.Key, body any) (kind, name string)
 	// Try asks the system whether it would do a step, in a dry run whose settings allow it, and
 	// returns what would change. It writes nothing. If it is nil, the system is not asked.
 	Try func(ctx context.Context, env integration.Environment, part Part, step reconcile.Step) ([]reconcile.Change, error)

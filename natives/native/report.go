@@ -118,13 +118,6 @@ func partName(p Part) string {
 	return p.Shard + atSuffix(p)
 }
 
-// effects are the kinds of effects by the actions that have them.
-var effects = map[reconcile.Action]plan.EffectKind{
-	reconcile.Create: plan.EffectCreate, reconcile.Undelete: plan.EffectCreate, reconcile.Update: plan.EffectChange,
-	reconcile.Replace: plan.EffectDelete,
-	reconcile.AdoptIt: plan.EffectChange, reconcile.MarkIt: plan.EffectChange, reconcile.Remove: plan.EffectDelete,
-}
-
 // reportSteps reports what a run would do, and writes it into the log.
 func (w *work) reportSteps() {
 	counts := map[reconcile.Action]int{}
@@ -143,6 +136,7 @@ func (w *work) reportSteps() {
 		}
 	}
 	w.say(describeCounts(counts, w.errors, w.reportData(counts)))
+	w.reportEffects()
 }
 
 // describeCounts says in one line how many steps there are of each action, how many errors, and how many
@@ -170,38 +164,4 @@ func describeCounts(counts map[reconcile.Action]int, errors, unlooked int) strin
 		parts = append(parts, gap)
 	}
 	return strings.Join(parts, "; ")
-}
-
-func (w *work) reportStep(u *unit, s reconcile.Step) {
-	if _, ok := effects[s.Action]; !ok {
-		isTold := w.told[identity(reconcile.Finding{Finding: plan.Finding{Code: s.Code, Severity: plan.SeverityError,
-			Message: s.Reason}, Keys: []reconcile.Key{s.Key}})]
-		if s.Action == reconcile.Blocked && !isTold {
-			w.say(fmt.Sprintf("blocked %s: %s", s.Key, s.Reason))
-		}
-		return
-	}
-	w.announce(u, s, plan.Effect{Known: plan.Known{How: plan.KnownLive}})
-}
-
-// announce tells what a run would do, in the log and as an effect.
-func (w *work) announce(u *unit, s reconcile.Step, e plan.Effect) {
-	e.Kind, e.Subject, e.Times = effects[s.Action], string(s.Key), 1
-	reason := s.Reason
-	if e.Known.Why != "" {
-		reason += " (from the data alone: " + e.Known.Why + ")"
-	}
-	w.say(fmt.Sprintf("%s %s: %s", s.Action, s.Key, reason))
-	for _, c := range s.Changes {
-		line := fmt.Sprintf("  %s: %q -> %q", c.Path, c.Old, c.New)
-		if c.Reason != "" {
-			line += " (" + c.Reason + ")"
-		}
-		w.say(line)
-	}
-	w.env.Report(integration.Remark{
-		Finding: plan.Finding{Severity: plan.SeverityNote, Place: s.Place, Message: s.Reason},
-		Effect:  &e,
-		Action:  string(s.Action), Shard: u.part.Shard,
-	})
 }

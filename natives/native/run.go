@@ -27,6 +27,7 @@ func (m made) DryRun(ctx context.Context, env integration.Environment) error {
 		return nothingDone(err)
 	}
 	w.plan(ctx)
+	w.planBase(ctx)
 	w.try(ctx)
 	w.reportFindings()
 	w.checkChange()
@@ -119,7 +120,7 @@ func (w *work) plan(ctx context.Context) {
 			u.err = w.named(u, err)
 		}
 	}
-	w.passGate()
+	w.passGate(w.units)
 }
 
 // read reads the target of a unit, and what is remembered of it.
@@ -138,7 +139,7 @@ func (w *work) read(ctx context.Context, u *unit) (err error) {
 	if err != nil {
 		return err
 	}
-	u.input.Desired = withMistakes(w.claimed(u.part.Items), current.Mistakes)
+	u.input.Desired, u.mistakes = withMistakes(w.claimed(u.part.Items), current.Mistakes), current.Mistakes
 	for _, t := range current.Things {
 		if w.isOf(u, t.Key) {
 			u.input.Current = append(u.input.Current, t)

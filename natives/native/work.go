@@ -46,12 +46,14 @@ type work struct {
 	noted map[string]bool // findings of the data that base has, with their places
 	old   map[string]int  // how many of them are left that no finding of head was compared with
 
-	errors int // how many errors were reported
+	errors    int         // how many errors were reported
+	announced []announced // effects that were said and not yet reported
 }
 
 // A unit is the work on one part.
 type unit struct {
 	part    Part
+	items   []reconcile.Item // the entries of the part as the data have them
 	removed []reconcile.Item // entries that base has here and head has nowhere
 	isAsked bool             // the target may be asked
 	isGone  bool             // head has no such part any more
@@ -59,10 +61,17 @@ type unit struct {
 	lost    error            // why a part that is left cannot be looked at
 	begun   []reconcile.Key  // things of a part that is left which an interrupted run may have made
 	input   reconcile.Input
-	partly  map[reconcile.Key]string // things that were not compared completely
-	plan    *reconcile.Plan          // nil if the target could not be read
-	memory  *memory                  // nil if nothing is remembered
-	err     error                    // the target could not be read
+	// mistakes are those of entries by what is there.
+	mistakes map[reconcile.Key]reconcile.Mistake
+	// onBase is what the data of base lead to by what is there, if isOnBase. Then planned is what those of head
+	// lead to before the system tried it.
+	onBase   []plan.Effect
+	isOnBase bool
+	planned  map[string]plan.Effect
+	partly   map[reconcile.Key]string // things that were not compared completely
+	plan     *reconcile.Plan          // nil if the target could not be read
+	memory   *memory                  // nil if nothing is remembered
+	err      error                    // the target could not be read
 }
 
 // open reads the data of both sides, and finds the parts to work on.
@@ -154,7 +163,8 @@ func (w *work) addUnits() {
 	at := map[string]*unit{}
 	for _, p := range w.head.Parts {
 		if w.isSelected(p) {
-			u := &unit{part: w.share(p), isAsked: p.Skip == "" && (w.env.Base == nil || trusted[text(p.Target)])}
+			share := w.share(p)
+			u := &unit{part: share, items: share.Items, isAsked: p.Skip == "" && (w.env.Base == nil || trusted[text(p.Target)])}
 			w.units = append(w.units, u)
 			at[p.name()] = u
 		}
@@ -267,23 +277,24 @@ func (e entry) isAt(other entry) bool { return text(e.part.Target) == text(other
 
 // A dataStep is what the data of both sides alone say that the merge of the change does to a thing.
 type dataStep struct {
-	action reconcile.Action
-	item   reconcile.Item
-	reason string
+	action  reconcile.Action
+	item    reconcile.Item
+	reason  string
+	changes []reconcile.Change // of the thing, as far as the data tell
 }
 
 // dataSteps returns what the data alone say of the things of a unit. Of the entries that are gone, a run
 // deletes the things of those that are pruned.
 func (w *work) dataSteps(u *unit, pruned map[reconcile.Key]bool) []dataStep {
 	var out []dataStep
-	for _, it := range u.part.Items {
+	for _, it := range u.items {
 		if s := w.dataStep(entry{u.part, it}); s.action != reconcile.None {
 			out = append(out, s)
 		}
 	}
 	for _, it := range u.removed {
 		if pruned[it.Key] && it.Policy == reconcile.Manage && !w.change.before[it.Key].deletes() {
-			out = append(out, dataStep{reconcile.Remove, it, "the change removes its entry"})
+			out = append(out, dataStep{action: reconcile.Remove, item: it, reason: "the change removes its entry"})
 		}
 	}
 	return out
@@ -297,16 +308,24 @@ func (w *work) dataStep(now entry) dataStep {
 	switch {
 	case now.part.Skip != "" || it.Policy == reconcile.Observe || it.Mistake != (reconcile.Mistake{}):
 	case now.deletes() && !(isOld && was.deletes() && was.isAt(now)):
-		return dataStep{reconcile.Remove, it, "its entry says that it is deleted"}
+		return dataStep{action: reconcile.Remove, item: it, reason: "its entry says that it is deleted"}
 	case it.Delete || isOld && was.text() == now.text():
 	case !isOld || was.deletes():
-		return dataStep{reconcile.Create, it, "its entry is new"}
+		return dataStep{action: reconcile.Create, item: it, reason: "its entry is new"}
 	case w.Replaces != nil && w.Replaces(was.item, it):
-		return dataStep{reconcile.Replace, it, "the change of its entry means delete and create"}
+		return dataStep{reconcile.Replace, it, "the change of its entry means delete and create", w.alters(was.item, it)}
 	default:
-		return dataStep{reconcile.Update, it, "its entry differs"}
+		return dataStep{reconcile.Update, it, "its entry differs", w.alters(was.item, it)}
 	}
 	return dataStep{action: reconcile.None}
+}
+
+// alters returns what the data alone say that a change of an entry changes of its thing.
+func (w *work) alters(base, head reconcile.Item) []reconcile.Change {
+	if w.Alters == nil {
+		return nil
+	}
+	return w.Alters(base, head)
 }
 
 // reportData reports what the data alone say where no target said it, and what nobody looked at. It
@@ -335,7 +354,8 @@ func (w *work) reportData(counts map[reconcile.Action]int) (unlooked int) {
 				if u.plan == nil { // the steps of a plan are counted
 					counts[s.action]++
 				}
-				w.announce(u, reconcile.Step{Key: s.item.Key, Action: s.action, Reason: s.reason, Place: s.item.Place},
+				w.announce(u, reconcile.Step{Key: s.item.Key, Action: s.action, Reason: s.reason, Place: s.item.Place,
+					Item: &s.item, Changes: s.changes},
 					plan.Effect{Since: plan.SinceChange, Known: plan.Known{How: plan.KnownData, Why: why}})
 			}
 		}

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/app-sre/prcheck/plan"
@@ -70,6 +71,11 @@ type Change struct {
 	New  string `json:"new,omitempty"`
 	// Reason says why it changes, in a word of the integration.
 	Reason string `json:"reason,omitempty"`
+	// From and To are the values as JSON, without secrets; both are nil if only the texts are known.
+	From json.RawMessage `json:"-"`
+	To   json.RawMessage `json:"-"`
+	// Secret says that the value is a secret, or holds one.
+	Secret bool `json:"-"`
 }
 
 // A Difference is how a thing differs from its item. The zero value is no difference.

@@ -1,9 +1,11 @@
 package check
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/app-sre/prcheck/internal/jsonpointer"
+	"github.com/app-sre/prcheck/natives/generic/cloud"
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/generic/validate"
 )
@@ -38,6 +40,19 @@ func (p Pair) inFile(path string) string {
 		}
 	}
 	return out
+}
+
+// Place returns the pointer in the datafile of an entry of a property of its body: the place of its secret, if the
+// value is one. Items are named by their keys.
+func Place(r *cloud.Resource, of rules.Rules, path string) string {
+	for i, s := range r.Secrets {
+		isHere := func(at rules.Spot) bool { return at.Name == path || at.Exact == path }
+		if slices.ContainsFunc(rules.Places(of, r.Body, s.At), isHere) {
+			return "/secrets/" + strconv.Itoa(i)
+		}
+	}
+	p := Pair{Head: r, Types: []*validate.Checker{{Rules: of}}, lists: map[string]map[string]int{}}
+	return p.inFile(path)
 }
 
 // index returns the index of an item that a path names by its index, its keys or its value, -1

@@ -79,7 +79,7 @@ func (r *run) integration() native.Recipe {
 	return native.Recipe{
 		Name: Name, Class: reconcile.Listing, Offline: true, Limits: limits(),
 		Desired: r.desired, Current: r.current, Compare: r.compare, Try: r.try, Doer: r.doer, Prepare: r.prepare,
-		Settle:    r.settle,
+		Settle: r.settle, Alters: alters, Label: label,
 		Remembers: func(any) any { return nil }, // the digest on the object says what was applied
 	}
 }

@@ -1,0 +1,77 @@
+package generic
+
+import (
+	"strings"
+
+	"github.com/app-sre/prcheck/natives/generic/check"
+	"github.com/app-sre/prcheck/natives/generic/rest"
+	"github.com/app-sre/prcheck/natives/generic/rules"
+	"github.com/app-sre/prcheck/natives/generic/threeway"
+	"github.com/app-sre/prcheck/natives/reconcile"
+)
+
+// label returns the type and the name of a resource.
+func label(k reconcile.Key, of any) (kind, name string) {
+	e, ok := of.(*entry)
+	if !ok || e.of.TypeID() == "" {
+		return "", string(k[strings.LastIndexByte(string(k), '/')+1:])
+	}
+	return e.of.TypeID(), e.of.Address.Name
+}
+
+// placesOf returns the places in an entry that lead to changes of its resource, or to its deletion.
+func placesOf(it reconcile.Item, changes []reconcile.Change) []string {
+	if it.Delete {
+		return []string{"/delete"}
+	}
+	e, ok := it.Body.(*entry)
+	if !ok {
+		return []string{""}
+	}
+	var out []string
+	for _, c := range changes {
+		out = append(out, check.Place(e.of, e.rules, c.Path))
+	}
+	return out
+}
+
+// keyOfData makes the hashes of values where no value of a secret is known.
+var keyOfData = []byte("the data have no value of a secret")
+
+// alters returns what the data alone say that head's entry changes of the resource of base's entry, by the plan of a
+// dry run: base stands for what was applied and for what is there. The service answers no secrets.
+func alters(base, head reconcile.Item) []reconcile.Change {
+	was, isEntry := base.Body.(*entry)
+	now, isToo := head.Body.(*entry)
+	if !isEntry || !isToo || was.rules == nil || now.rules == nil || now.family == nil {
+		return nil
+	}
+	was, now = was.unfilled(), now.unfilled()
+	before, known, err := was.wanted()
+	if err != nil {
+		return nil
+	}
+	wanted, knownNow, err := now.wanted()
+	if err != nil {
+		return nil
+	}
+	in := now.input(wanted, knownNow, threeway.Remember(before, known, keyOfData), true,
+		found{live: rest.Live{Found: true, Body: was.desired}}, keyOfData)
+	in.Children = nil
+	return changesOf(threeway.Make(in))
+}
+
+// unfilled returns a copy of an entry of which no secret is known that has no version.
+func (e *entry) unfilled() *entry {
+	out := *e
+	out.secrets, out.unknown = nil, nil
+	for _, s := range e.of.Secrets {
+		if s.Secret.Version != "" {
+			continue
+		}
+		for _, at := range rules.Places(e.rules, e.desired, s.At) {
+			out.unknown = append(out.unknown, at.Name)
+		}
+	}
+	return &out
+}

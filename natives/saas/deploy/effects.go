@@ -1,0 +1,29 @@
+package deploy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/natives/manifests"
+	"github.com/app-sre/prcheck/natives/reconcile"
+)
+
+// label returns the kind and the name of an object: its key is cluster/namespace/Kind.group/name.
+func label(k reconcile.Key, of any) (kind, name string) {
+	words := strings.Split(string(k), "/")
+	if b, ok := of.(body); ok && b.Object == nil || len(words) < 2 {
+		return "", ""
+	}
+	return words[len(words)-2], words[len(words)-1]
+}
+
+// alters returns how the objects of two entries differ. Both have names in place of the values of secrets, and the
+// places of these values are not shown.
+func alters(base, head reconcile.Item) []reconcile.Change {
+	was, isBody := base.Body.(body)
+	now, isToo := head.Body.(body)
+	if !isBody || !isToo || was.Named == nil || now.Named == nil {
+		return nil
+	}
+	return manifests.Between(was.Named, now.Named, slices.Concat(was.Masked, now.Masked))
+}
