@@ -1,6 +1,7 @@
 package generic
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/natives/generic/check"
@@ -40,25 +41,35 @@ var keyOfData = []byte("the data have no value of a secret")
 
 // alters returns what the data alone say that head's entry changes of the resource of base's entry, by the plan of a
 // dry run: base stands for what was applied and for what is there. The service answers no secrets.
-func alters(base, head reconcile.Item) []reconcile.Change {
+func alters(base, head reconcile.Item) (changes []reconcile.Change, isKnown bool) {
 	was, isEntry := base.Body.(*entry)
 	now, isToo := head.Body.(*entry)
 	if !isEntry || !isToo || was.rules == nil || now.rules == nil || now.family == nil {
-		return nil
+		return nil, false
 	}
 	was, now = was.unfilled(), now.unfilled()
 	before, known, err := was.wanted()
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	wanted, knownNow, err := now.wanted()
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	in := now.input(wanted, knownNow, threeway.Remember(before, known, keyOfData), true,
 		found{live: rest.Live{Found: true, Body: was.desired}}, keyOfData)
 	in.Children = nil
-	return changesOf(threeway.Make(in))
+	return changesOf(threeway.Make(in)), was.isRuledAs(now)
+}
+
+// isRuledAs reports whether both entries compare their resource by the same rules and words. If they do not, what base
+// left alone may be changed now.
+func (e *entry) isRuledAs(other *entry) bool {
+	a, b := e.of, other.of
+	return a.Digest == b.Digest && a.Adopt == b.Adopt && strings.EqualFold(a.TypeID(), b.TypeID()) &&
+		slices.Equal(a.Ignore, b.Ignore) && slices.Equal(a.Exclusive, b.Exclusive) &&
+		slices.Equal(a.AllowUpdate, b.AllowUpdate) && slices.Equal(a.Hooks, b.Hooks) &&
+		a.OnSoftDeleted == b.OnSoftDeleted
 }
 
 // unfilled returns a copy of an entry of which no secret is known that has no version.

@@ -22,13 +22,13 @@ func label(k reconcile.Key, _ any) (kind, name string) {
 const notKnownYet = "known when it runs"
 
 // alters returns how the objects of two entries differ. Values that are open are not shown.
-func alters(base, head reconcile.Item) []reconcile.Change {
+func alters(base, head reconcile.Item) (changes []reconcile.Change, isKnown bool) {
 	was, isBody := base.Body.(body)
 	now, isToo := head.Body.(body)
 	if !isBody || !isToo || was.Object == nil || now.Object == nil {
-		return nil
+		return nil, false
 	}
-	changes := manifests.Between(was.Object, now.Object, nil)
+	changes = manifests.Between(was.Object, now.Object, nil)
 	isOpen := len(was.Late)+len(now.Late) > 0
 	for i, c := range changes {
 		if isOpen && strings.Contains(c.Old+string(c.From)+c.New+string(c.To), latePrefix) {
@@ -42,5 +42,5 @@ func alters(base, head reconcile.Item) []reconcile.Change {
 			}
 		}
 	}
-	return changes
+	return changes, true
 }

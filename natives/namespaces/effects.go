@@ -22,10 +22,10 @@ func places(it reconcile.Item, changes []reconcile.Change) []string {
 }
 
 // alters returns how the namespace of base's entry differs from head's entry, if it is as base says and we made it.
-func alters(base, head reconcile.Item) []reconcile.Change {
+func alters(base, head reconcile.Item) (changes []reconcile.Change, isKnown bool) {
 	b, ok := base.Body.(body)
 	if !ok {
-		return nil
+		return nil, false
 	}
 	is := metadata{Labels: b.Labels, Annotations: b.Annotations}
 	var ours managed
@@ -35,10 +35,7 @@ func alters(base, head reconcile.Item) []reconcile.Change {
 	fields.Annotations["f:"+markPrefix+"integration"] = nil
 	is.ManagedFields = []managed{ours}
 	d, err := compare(head, reconcile.Thing{Key: base.Key, Body: is}, reconcile.Record{})
-	if err != nil {
-		return nil
-	}
-	return d.Changes
+	return d.Changes, err == nil
 }
 
 // namedBy returns the fields of some labels or annotations.

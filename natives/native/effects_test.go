@@ -94,9 +94,9 @@ func TestEffectsSayAll(t *testing.T) {
 	s.with = func(r *native.Recipe) {
 		r.Label = func(k reconcile.Key, _ any) (kind, name string) { return "Book", strings.ToUpper(string(k)) }
 		r.Places = func(it reconcile.Item, _ []reconcile.Change) []string { return []string{it.Place.Pointer + "/title"} }
-		r.Alters = func(base, head reconcile.Item) []reconcile.Change {
+		r.Alters = func(base, head reconcile.Item) ([]reconcile.Change, bool) {
 			return []reconcile.Change{{Path: "/", Old: fmt.Sprint(base.Body), New: fmt.Sprint(head.Body)},
-				{Path: "/secret", Old: "***", New: "***"}}
+				{Path: "/secret", Old: "***", New: "***"}}, true
 		}
 	}
 	s.desire = func(d *native.Desired) {

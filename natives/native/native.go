@@ -40,9 +40,9 @@ type Recipe struct {
 	// deletion and a new creation of its thing. What it cannot tell is true. If it is nil, no change does.
 	Replaces func(base, head reconcile.Item) bool
 	// Alters returns what the data alone say that a change of an entry from base to head changes of its thing, if
-	// the thing is as base says: what Compare says then. If it is nil, effects that are known by the data alone
-	// name no fields.
-	Alters func(base, head reconcile.Item) []reconcile.Change
+	// the thing is as base says: what Compare says then. It returns false if the data do not tell. If it is nil, effects
+	// that are known by the data alone name no fields.
+	Alters func(base, head reconcile.Item) (changes []reconcile.Change, isKnown bool)
 	// Places returns the JSON pointers in the datafile of an entry of what leads to some changes, or to the
 	// deletion of its thing. If it is nil, it is the place of the entry.
 	Places func(it reconcile.Item, changes []reconcile.Change) []string

@@ -313,19 +313,26 @@ func (w *work) dataStep(now entry) dataStep {
 	case !isOld || was.deletes():
 		return dataStep{action: reconcile.Create, item: it, reason: "its entry is new"}
 	case w.Replaces != nil && w.Replaces(was.item, it):
-		return dataStep{reconcile.Replace, it, "the change of its entry means delete and create", w.alters(was.item, it)}
+		changes, _ := w.alters(was.item, it)
+		return dataStep{reconcile.Replace, it, "the change of its entry means delete and create", changes}
 	default:
-		return dataStep{reconcile.Update, it, "its entry differs", w.alters(was.item, it)}
+		if changes, isKnown := w.alters(was.item, it); len(changes) > 0 || !isKnown {
+			return dataStep{reconcile.Update, it, "its entry differs", changes}
+		}
 	}
 	return dataStep{action: reconcile.None}
 }
 
-// alters returns what the data alone say that a change of an entry changes of its thing.
-func (w *work) alters(base, head reconcile.Item) []reconcile.Change {
+// alters returns what the data alone say that a change of an entry changes of its thing, if it is as base says. It
+// is known only if a run of base makes it so, and if what may be done with the thing stays the same.
+func (w *work) alters(base, head reconcile.Item) (changes []reconcile.Change, isKnown bool) {
 	if w.Alters == nil {
-		return nil
+		return nil, false
 	}
-	return w.Alters(base, head)
+	changes, isKnown = w.Alters(base, head)
+	isSame := base.Policy == head.Policy && base.Claim == head.Claim && base.Protected == head.Protected &&
+		base.Recover == head.Recover && base.Mistake == (reconcile.Mistake{})
+	return changes, isKnown && isSame
 }
 
 // reportData reports what the data alone say where no target said it, and what nobody looked at. It

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
@@ -62,9 +63,11 @@ func TestNativeAnnouncesEffects(t *testing.T) {
 		t.Errorf("got %q, %v", log.String(), err)
 	}
 	got := finder.Effects()
-	want := "[{delete the lamp of harbor   0 { }} {create a shelf   2 { }}]"
-	if fmt.Sprint(got.Items) != want || len(got.Problems) != 1 {
-		t.Errorf("got %v and the problems %q, want %s and one problem", got.Items, got.Problems, want)
+	want := []plan.Effect{{Kind: plan.EffectDelete, Subject: "the lamp of harbor", Known: plan.Known{How: plan.KnownSaid},
+		Text: "would drop the lamp of harbor"},
+		{Kind: plan.EffectCreate, Subject: "a shelf", Times: 2, Known: plan.Known{How: plan.KnownSaid}}}
+	if !reflect.DeepEqual(got.Items, want) || len(got.Problems) != 1 {
+		t.Errorf("got %v and the problems %q, want %v and one problem", got.Items, got.Problems, want)
 	}
 
 	// Without somebody who looks for effects it runs all the same, and its error counts.

@@ -19,11 +19,11 @@ func label(k reconcile.Key, of any) (kind, name string) {
 
 // alters returns how the objects of two entries differ. Both have names in place of the values of secrets, and the
 // places of these values are not shown.
-func alters(base, head reconcile.Item) []reconcile.Change {
+func alters(base, head reconcile.Item) (changes []reconcile.Change, isKnown bool) {
 	was, isBody := base.Body.(body)
 	now, isToo := head.Body.(body)
 	if !isBody || !isToo || was.Named == nil || now.Named == nil {
-		return nil
+		return nil, false
 	}
-	return manifests.Between(was.Named, now.Named, slices.Concat(was.Masked, now.Masked))
+	return manifests.Between(was.Named, now.Named, slices.Concat(was.Masked, now.Masked)), !was.Always && !now.Always
 }
