@@ -33,6 +33,7 @@ laws: build ## the laws over random repositories and specifications: make laws [
 	go run ./laws/worlds --pairs $(or $(PAIRS),20000) --seed $(or $(SEED),1) --runner bin/runner --planner bin/planner --keep .laws
 	go run ./laws/worlds --upsets --pairs $(or $(PAIRS),10000) --seed $(or $(SEED),1) --runner bin/runner --planner bin/planner --keep .laws
 	go run ./laws/secrets --pairs $(or $(PAIRS),10000) --seed $(or $(SEED),1)
+	go run ./laws/effects --changes $(or $(PAIRS),10000) --seed $(or $(SEED),1)
 	go run ./laws/owners --worlds $(or $(WORLDS),1000000) --seed $(or $(SEED),1)
 	go run ./laws/proofs --scenes $(or $(SCENES),2000) --seed $(or $(SEED),1)
 	go run ./laws/owners --mutants --worlds 20000

@@ -131,7 +131,10 @@ var shownTo = map[string][]string{
 		"runner/launch", "natives/rounds",
 		"natives/systems", "natives/writers", "natives/systems/builds", "natives/systems/jsonapi",
 		"natives/systems/measurements", "natives/systems/registry", "natives/systems/repositories", "state"},
-	// This law runs one native in its own process, with services in memory.
+	// These laws run one native in their own process, with services in memory.
+	"laws/effects": {"examples/cloud", "integration", "natives/generic", "natives/generic/cloudtest",
+		"natives/generic/operation", "natives/namespaces", "natives/reconcile", "plan", "settings", "state",
+		"state/statetest"},
 	"laws/specs": {"integration", "natives/generic", "natives/generic/check", "natives/generic/cloud",
 		"natives/generic/cloudtest", "natives/generic/family", "natives/generic/operation", "plan", "settings",
 		"state", "state/statetest"},
