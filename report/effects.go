@@ -19,6 +19,8 @@ type AllEffects struct {
 	// Counts are the effects that would be done and that the change causes, or may cause:
 	// base does not announce them, or they were not compared with base.
 	Counts EffectCounts `json:"counts"`
+	// Open is how many of them were not compared with base, so that some may be pending anyway.
+	Open int `json:"open,omitempty"`
 	// Pending are the effects that base announces as well. They would be done without
 	// the change, too.
 	Pending EffectCounts `json:"pending,omitzero"`
@@ -53,8 +55,22 @@ type EffectGroup struct {
 	Subject string     `json:"subject,omitempty"`
 	Since   plan.Since `json:"since,omitempty"` // "" if it was not compared with base
 	Known   plan.How   `json:"known,omitempty"` // how it is known; "" if a program said it
+	Why     string     `json:"why,omitempty"`   // nobody asked its target
 	Count   int        `json:"count"`           // how often all these tasks announce it
 	Tasks   []string   `json:"tasks"`           // in plan order; tasks that were left out come last
+
+	// What else is known of it, as [plan.Effect] has it.
+	Type          string             `json:"type,omitempty"`
+	Name          string             `json:"name,omitempty"`
+	Target        string             `json:"target,omitempty"`
+	Part          string             `json:"part,omitempty"`
+	Action        string             `json:"action,omitempty"`
+	Cause         []plan.Cause       `json:"cause,omitempty"`
+	CauseBeyond   int                `json:"cause_beyond,omitempty"`
+	CauseUnknown  string             `json:"cause_unknown,omitempty"`
+	Changes       []plan.FieldChange `json:"changes,omitempty"`
+	ChangesBeyond int                `json:"changes_beyond,omitempty"`
+	Text          string             `json:"text,omitempty"`
 }
 
 // An EffectGap is a task of which something is not known, with the reason.
@@ -153,39 +169,19 @@ func collectEffects(p *plan.Plan, results []TaskResult) AllEffects {
 
 // A groupKey is what the effects of one group have in common.
 type groupKey struct {
-	integration string
-	kind        plan.EffectKind
-	subject     string
-	since       plan.Since
-	known       plan.How
+	integration, identity string
+	since                 plan.Since
+	known                 plan.How
 }
 
 // addAnnouncement adds the effects of one task to the counts and to the groups.
 func (e *AllEffects) addAnnouncement(groups map[groupKey]*EffectGroup, a announcement) {
-	add := func(kind plan.EffectKind, subject string, since plan.Since, known plan.How, n int) {
-		switch since {
-		case plan.SinceBase:
-			e.Pending.add(kind, n)
-		case plan.SinceGone:
-			e.Gone.add(kind, n)
-		default:
-			e.Counts.add(kind, n)
-		}
-		key := groupKey{a.integration, kind, subject, since, known}
-		if groups[key] == nil {
-			groups[key] = &EffectGroup{Integration: a.integration, Kind: kind, Subject: subject, Since: since, Known: known}
-		}
-		g := groups[key]
-		if g.Count += n; !slices.Contains(g.Tasks, a.task) {
-			g.Tasks = append(g.Tasks, a.task)
-		}
-	}
 	for _, item := range a.effects.Items {
-		add(item.Kind, item.Subject, item.Since, item.Known.How, max(1, item.Times))
+		e.addItem(groups, a, item, max(1, item.Times))
 	}
 	for _, kind := range plan.EffectKinds() {
 		if n := a.effects.Beyond[kind]; n > 0 {
-			add(kind, "", "", "", n)
+			e.addItem(groups, a, plan.Effect{Kind: kind}, n)
 		}
 	}
 	e.addUnasked(a)
@@ -194,6 +190,37 @@ func (e *AllEffects) addAnnouncement(groups map[groupKey]*EffectGroup, a announc
 	}
 	for _, problem := range a.effects.Problems {
 		e.Problems = append(e.Problems, EffectGap{a.task, a.tasks, problem})
+	}
+}
+
+// addItem adds an effect that a task announces n times.
+func (e *AllEffects) addItem(groups map[groupKey]*EffectGroup, a announcement, item plan.Effect, n int) {
+	switch item.Since {
+	case plan.SinceBase:
+		e.Pending.add(item.Kind, n)
+	case plan.SinceGone:
+		e.Gone.add(item.Kind, n)
+	case "":
+		e.Open += n
+		e.Counts.add(item.Kind, n)
+	default:
+		e.Counts.add(item.Kind, n)
+	}
+	known := item.Known.How
+	if item.Known.IsSaid() {
+		known = ""
+	}
+	key := groupKey{a.integration, item.Identity(), item.Since, known}
+	g := groups[key]
+	if g == nil {
+		g = &EffectGroup{Integration: a.integration, Kind: item.Kind, Subject: item.Subject, Since: item.Since,
+			Known: known, Why: item.Known.Why, Type: item.Type, Name: item.Name, Target: item.Target, Part: item.Part,
+			Action: item.Action, Cause: item.Cause, CauseBeyond: item.CauseBeyond, CauseUnknown: item.CauseUnknown,
+			Changes: item.Changes, ChangesBeyond: item.ChangesBeyond, Text: item.Text}
+		groups[key] = g
+	}
+	if g.Count += n; !slices.Contains(g.Tasks, a.task) {
+		g.Tasks = append(g.Tasks, a.task)
 	}
 }
 
@@ -211,6 +238,10 @@ func compareGroups(a, b EffectGroup) int {
 		strings.Compare(string(a.Since), string(b.Since)),
 		strings.Compare(string(a.Known), string(b.Known)),
 		strings.Compare(string(a.Kind), string(b.Kind)),
+		strings.Compare(a.Target, b.Target),
+		slices.CompareFunc(a.Changes, b.Changes, func(a, b plan.FieldChange) int {
+			return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(string(a.New), string(b.New)))
+		}),
 	)
 }
 
@@ -316,6 +347,9 @@ func (g EffectGroup) What() string {
 	if g.Subject == "" {
 		return fmt.Sprintf("(%d more, of which only the number is known: the logs have them)", g.Count)
 	}
+	if g.Name != "" {
+		return strings.TrimSpace(g.Type + " " + g.Name)
+	}
 	return g.Subject
 }
 
@@ -326,8 +360,15 @@ func (g EffectGroup) Remarks() string {
 	if g.Subject != "" && g.Count > len(g.Tasks) {
 		parts = append(parts, fmt.Sprintf("%d times", g.Count))
 	}
-	if g.Known == plan.KnownData {
+	if g.Action != "" {
+		parts = append(parts, g.Action)
+	}
+	switch g.Known {
+	case plan.KnownData:
 		parts = append(parts, "from the data alone")
+	case plan.KnownRemembered:
+		parts = append(parts, cmp.Or(g.Why, "from an earlier run"))
+	case plan.KnownLive, plan.KnownSaid:
 	}
 	switch g.Since {
 	case plan.SinceBase:
@@ -375,12 +416,7 @@ func (t *text) writeEffects(e AllEffects) {
 	}
 	deletions, others := e.Deletions(), e.Others()
 	groups := slices.Concat(deletions[:min(len(deletions), maxDeletions)], others[:min(len(others), room)])
-	var rows table
-	for _, g := range groups {
-		rows = append(rows, []cell{{text: cleanLine(string(g.Kind)), color: kindColor(g)}, {text: cleanLine(g.Where())},
-			{text: cleanLine(g.What()), color: kindColor(g)}, {text: g.Remarks(), color: faint}})
-	}
-	rows.writeTo(&t.out, t.style, "  ")
+	t.writeGroups(groups)
 	if more := len(e.Groups) - len(groups); more > 0 {
 		t.printLine("  and %d more effects; -v shows them", more)
 	}
@@ -389,6 +425,24 @@ func (t *text) writeEffects(e AllEffects) {
 		t.printLine("  %s", note)
 	}
 	t.writeLabels(e.Labels)
+}
+
+// writeGroups writes one row for each effect, and below it what changes.
+func (t *text) writeGroups(groups []EffectGroup) {
+	var rows table
+	for _, g := range groups {
+		rows = append(rows, []cell{{text: cleanLine(string(g.Kind)), color: kindColor(g)}, {text: cleanLine(g.Where())},
+			{text: cleanLine(g.What()), color: kindColor(g)}, {text: cleanLine(g.Places())},
+			{text: cleanLine(g.Remarks()), color: faint}})
+		most := maxShownFields
+		if t.style.Verbose {
+			most = len(g.Changes)
+		}
+		for _, line := range g.Fields(most) {
+			rows = append(rows, []cell{{text: "    " + cleanLine(line)}})
+		}
+	}
+	rows.writeTo(&t.out, t.style, "  ")
 }
 
 // writeLabels writes which labels the merge request needs.

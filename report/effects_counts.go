@@ -61,6 +61,9 @@ func (e AllEffects) SummaryWith(emphasize func(string) string) string {
 		return ""
 	}
 	parts := countEffects(e.Counts, emphasize)
+	if len(parts) > 0 && e.Open > 0 {
+		parts[len(parts)-1] += e.describeOpen()
+	}
 	switch unasked := e.describeUnasked(); {
 	case e.Silent():
 		parts = append(parts, "no effects announced")
@@ -83,6 +86,14 @@ func (e AllEffects) SummaryWith(emphasize func(string) string) string {
 		parts = append(parts, "effects of "+phrase.Count(n, "task")+" unknown")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// describeOpen says how many of the effects were not compared with base.
+func (e AllEffects) describeOpen() string {
+	if e.Open == e.Counts.Sum() {
+		return " (not compared with main)"
+	}
+	return fmt.Sprintf(" (%d of them not compared with main)", e.Open)
 }
 
 // plainly returns a text as it is.

@@ -103,11 +103,11 @@ func TestEffectsSummary(t *testing.T) {
 		{"looked at one, and none", []*plan.Effects{none, nil}, "effects of 1 task unknown"},
 		{"one failed", []*plan.Effects{none, failed}, "effects of 1 task unknown"},
 		{"all failed", []*plan.Effects{failed, failed}, "effects of 2 tasks unknown"},
-		{"some, and one failed", []*plan.Effects{create, failed}, "1 to create, effects of 1 task unknown"},
+		{"some, and one failed", []*plan.Effects{create, failed}, "1 to create (not compared with main), effects of 1 task unknown"},
 		{"all kinds",
 			[]*plan.Effects{create,
 				{Items: []plan.Effect{item(plan.EffectDelete, ""), item(plan.EffectChange, "new"), item(plan.EffectOther, "")}}},
-			"1 to create, 1 to change, 1 to delete, 1 other"},
+			"1 to create, 1 to change, 1 to delete, 1 other (3 of them not compared with main)"},
 		{"only drift",
 			[]*plan.Effects{none,
 				{Compared: true, Items: []plan.Effect{item(plan.EffectDelete, plan.SinceBase),
@@ -115,8 +115,10 @@ func TestEffectsSummary(t *testing.T) {
 			"2 already pending on base (1 to delete)"},
 		{"taken back", []*plan.Effects{none, {Compared: true, Items: []plan.Effect{item(plan.EffectDelete, plan.SinceGone)}}},
 			"no effects announced, 1 no longer announced"},
-		{"too many to keep", []*plan.Effects{none, {Beyond: map[plan.EffectKind]int{plan.EffectDelete: 7}}}, "7 to delete"},
-		{"a kind of a later version", []*plan.Effects{none, {Items: []plan.Effect{item("rename", "")}}}, "1 other"},
+		{"too many to keep", []*plan.Effects{none, {Beyond: map[plan.EffectKind]int{plan.EffectDelete: 7}}},
+			"7 to delete (not compared with main)"},
+		{"a kind of a later version", []*plan.Effects{none, {Items: []plan.Effect{item("rename", "")}}},
+			"1 other (not compared with main)"},
 	} {
 		p, rs := newEffectsPlan(c.effects)
 		rep := report.New(p, rs)
@@ -164,8 +166,9 @@ func TestManyEffects(t *testing.T) {
 		!strings.Contains(text.String(), "and 9870 more effects; -v shows them") {
 		t.Errorf("got %d lines of text", lines)
 	}
-	if open, _, _ := strings.Cut(markdown.String(), "<details>"); strings.Count(open, "delete") < 100 ||
-		strings.Contains(open, "| create |") {
+	open, folded, _ := strings.Cut(markdown.String(), "<details>")
+	if strings.Count(open, "| **delete** |") != 20 || strings.Contains(open, "| create |") ||
+		strings.Count(open, "\n") > 60 || !strings.HasPrefix(folded, "<summary>80 more to delete</summary>") {
 		t.Errorf("got %s", open)
 	}
 	if page.Len() > 3<<20 {
@@ -184,7 +187,7 @@ func TestEffectsOfReusedTasks(t *testing.T) {
 	e := report.New(p, passedResults(p)).Effects
 	want := []report.EffectGroup{{Integration: "dns", Kind: plan.EffectDelete, Subject: "zone a", Count: 1,
 		Tasks: []string{"dns"}}}
-	if !reflect.DeepEqual(e.Groups, want) || e.Summary != "1 to delete, effects of 7 tasks unknown" || e.Tasks != 8 {
+	if !reflect.DeepEqual(e.Groups, want) || e.Summary != "1 to delete (not compared with main), effects of 7 tasks unknown" || e.Tasks != 8 {
 		t.Errorf("got %+v, %q, %d tasks", e.Groups, e.Summary, e.Tasks)
 	}
 	if len(e.Unknown) != 1 || e.Unknown[0].Tasks != 4 ||

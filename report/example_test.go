@@ -68,15 +68,7 @@ func ExampleMarkdown() {
 	// Output:
 	// ### ❌ prcheck failed: 1 of 1 task did not pass (1 failed)
 	//
-	// 1 of 2 integrations to check, 1 skipped.
-	//
-	// | decided at | run | shards | skip | left |
-	// | :-- | --: | --: | --: | --: |
-	// | definition | 0 | 0 | 0 | 2 |
-	// | schema | 1 | 0 | 0 | 1 |
-	// | fields | 0 | 0 | 1 | 0 |
-	// | state | 0 | 0 | 0 | 0 |
-	// | shards | 0 | 0 | 0 | 0 |
+	// Effects: not known what the tasks would do, since the settings have no rules that find effects.
 	//
 	// #### Failures (1)
 	//
@@ -88,7 +80,17 @@ func ExampleMarkdown() {
 	// no such zone
 	// ```
 	//
-	// Effects: not known what the tasks would do, since the settings have no rules that find effects.
+	// <details><summary>1 of 2 integrations to check, 1 skipped</summary>
+	//
+	// | decided at | run | shards | skip | left |
+	// | :-- | --: | --: | --: | --: |
+	// | definition | 0 | 0 | 0 | 2 |
+	// | schema | 1 | 0 | 0 | 1 |
+	// | fields | 0 | 0 | 1 | 0 |
+	// | state | 0 | 0 | 0 | 0 |
+	// | shards | 0 | 0 | 0 | 0 |
+	//
+	// </details>
 	//
 	// <details><summary>1 task</summary>
 	//

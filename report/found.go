@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/phrase"
@@ -22,7 +23,37 @@ func (rep *Report) Locate(l Locator) {
 			found[k].Path, found[k].Line = place.Path, place.Line
 		}
 		left -= min(len(found), left)
+		if e := rep.Results[i].Effects; e != nil {
+			at.locateEffects(e.Items, &left)
+		}
 	}
+}
+
+// locateEffects fills in the lines of what leads to effects. Groups of effects share these places.
+func (l findingLocator) locateEffects(items []plan.Effect, left *int) {
+	for i := range items {
+		for k := range items[i].Cause {
+			if *left--; *left < 0 {
+				return
+			}
+			place := &items[i].Cause[k].Place
+			at := l.locate(plan.Finding{Place: *place})
+			place.Path, place.Line = at.Path, at.Line
+		}
+	}
+}
+
+// withOwnPlaces returns a copy of effects whose places are not shared.
+func withOwnPlaces(e *plan.Effects) *plan.Effects {
+	if e == nil {
+		return nil
+	}
+	out := *e
+	out.Items = slices.Clone(e.Items)
+	for i := range out.Items {
+		out.Items[i].Cause = slices.Clone(out.Items[i].Cause)
+	}
+	return &out
 }
 
 // A findingLocator finds the lines of findings. It keeps what it found.

@@ -291,6 +291,8 @@ type effectRow struct {
 	Kind, Class   string
 	Where         value
 	What, Remarks string
+	Fields        []string // that change
+	Places        string   // of the data that lead to it
 	Count         int
 }
 
@@ -338,7 +340,10 @@ func newEffectRow(g EffectGroup, alone bool) effectRow {
 	row := effectRow{
 		Kind: cleanLine(string(g.Kind)), Class: effectClass(g), Count: g.Count, Remarks: g.Remarks(),
 		What:  cmp.Or(cleanLine(g.What()), "(nothing visible)"),
-		Where: value{Text: visibleText(g.Where())},
+		Where: value{Text: visibleText(g.Where())}, Places: cleanLine(g.Places()),
+	}
+	for _, line := range g.Fields(maxShownFields) {
+		row.Fields = append(row.Fields, visibleText(line))
 	}
 	if alone {
 		row.Where.Href = "#" + anchor(g.Integration)

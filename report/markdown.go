@@ -13,8 +13,9 @@ import (
 // MaxTails is the number of failures that show their last lines in Markdown.
 const MaxTails = 20
 
-// Markdown writes a report as Markdown for a merge request: the same parts as
-// [Text], with the long ones folded.
+// Markdown writes a report as Markdown for a merge request. What a reviewer asks comes first: the verdict, what
+// the change does, what a person must do, what is not known, and what fails. That has at most maxOpenLines lines; all
+// that is longer, and all else, is folded.
 func Markdown(w io.Writer, rep *Report) error {
 	m := markdown{}
 	sign, title := "✅", outcomeHeadline(rep)
@@ -29,18 +30,22 @@ func Markdown(w io.Writer, rep *Report) error {
 		sign = "⚠️"
 	}
 	m.printLine("### %s prcheck %s: %s", sign, verdictLabel(rep.Verdict), title)
-	m.printLine("\n%s.", selectionSummary(rep.Counts))
+	m.writeEffects(rep)
+	m.writeLabels(rep.Effects.Labels)
+	m.fit("What is not known", func(m *markdown) { m.writeUnknown(rep.Effects) })
+	m.writeFailures(rep, rep.failedTasks())
+	m.fit(uncheckedTitle, func(m *markdown) { m.writeUnchecked(rep) })
+	m.fit("Findings of tasks that passed", func(m *markdown) { m.writeRemarked(rep.Remarked()) })
+	m.fit("Warnings", func(m *markdown) { m.writeWarnings(rep.Warnings) })
+	m.writeFolds()
+	m.writeBroken(rep.brokenTasks())
+	end := m.startFold("%s", selectionSummary(rep.Counts))
 	m.writeFunnel(rep)
-	m.writeFailures("Failures", rep, rep.failedTasks())
-	m.writeUnchecked(rep)
-	m.writeRemarked(rep.Remarked())
-	m.writeEffects(rep.Effects)
-	m.writeFailures("Already broken on base", rep, rep.brokenTasks())
+	end()
 	m.writeTasks(rep)
 	m.writeSkips(rep)
 	m.writeTrain(rep.Train)
 	m.writeSchemas(rep.Observed)
-	m.writeWarnings(rep.Warnings)
 	m.writeAudit(rep.Audit)
 	_, err := io.WriteString(w, m.out.String())
 	return err
@@ -51,7 +56,7 @@ func Markdown(w io.Writer, rep *Report) error {
 func PlanMarkdown(w io.Writer, p *plan.Plan) error {
 	m, rep := markdown{}, newOutline(p)
 	m.printLine("### prcheck plan: %s", planHeadline(p))
-	m.printLine("\n%s.", selectionSummary(rep.Counts))
+	m.printLine("\n%s.\n", selectionSummary(rep.Counts))
 	m.writeFunnel(rep)
 	m.writeChanges(p.Changes)
 	m.writeDecisions(rep)
@@ -63,7 +68,38 @@ func PlanMarkdown(w io.Writer, p *plan.Plan) error {
 
 // markdown collects the lines of a report in memory.
 type markdown struct {
-	out strings.Builder
+	out   strings.Builder
+	folds []markdownFold // what did not fit, to be folded
+}
+
+// A markdownFold is a folded part.
+type markdownFold struct{ title, text string }
+
+// maxOpenLines is how many lines stand before the first fold.
+const maxOpenLines = 60
+
+// fit writes a part, or folds it if there would be too many lines.
+func (m *markdown) fit(title string, write func(*markdown)) {
+	var part markdown
+	write(&part)
+	text := part.out.String()
+	switch {
+	case text == "":
+	case strings.Count(m.out.String()+text, "\n") <= maxOpenLines:
+		m.out.WriteString(text)
+	default:
+		m.folds = append(m.folds, markdownFold{title, text})
+	}
+	m.folds = append(m.folds, part.folds...)
+}
+
+// writeFolds writes what did not fit.
+func (m *markdown) writeFolds() {
+	for _, f := range m.folds {
+		end := m.startFold("%s", f.title)
+		m.out.WriteString(strings.TrimLeft(f.text, "\n"))
+		end()
+	}
 }
 
 // printLine adds a line.
@@ -83,7 +119,6 @@ func (m *markdown) startFold(format string, args ...any) (end func()) {
 }
 
 func (m *markdown) writeFunnel(rep *Report) {
-	m.printLine("")
 	m.writeRow("decided at", "run", "shards", "skip", "left")
 	m.writeRow(":--", "--:", "--:", "--:", "--:")
 	for _, r := range rep.shownRungs() {
@@ -91,22 +126,46 @@ func (m *markdown) writeFunnel(rep *Report) {
 	}
 }
 
-// writeFailures writes tasks that did not pass, grouped by the cause of their failure.
-func (m *markdown) writeFailures(title string, rep *Report, tasks []TaskResult) {
+// writeFailures writes tasks that did not pass, grouped by the cause of their failure. The first one is never folded.
+func (m *markdown) writeFailures(rep *Report, tasks []TaskResult) {
 	if len(tasks) == 0 {
 		return
 	}
-	m.printLine("\n#### %s (%d)", title, len(tasks))
+	m.printLine("\n#### Failures (%d)", len(tasks))
 	groups := GroupFailures(tasks)
-	for i, group := range groups {
-		m.writeFailure(rep.integration(group[0]), group)
-		if i < MaxTails && cleanBlock(group[0].Tail) != "" {
-			m.printLine("\n%s", fencedBlock(group[0].Tail))
+	m.writeGroup(rep, groups[0], true)
+	m.fit(phrase.Count(len(groups)-1, "more failure"), func(m *markdown) {
+		for i, group := range groups[1:] {
+			m.writeGroup(rep, group, i+1 < MaxTails)
 		}
+		if more := len(groups) - MaxTails; more > 0 {
+			m.printLine("\n%s without their last lines here; the logs have them.", phrase.Count(more, "failure"))
+		}
+	})
+}
+
+// writeGroup writes a group of failures, with the last lines of the first one.
+func (m *markdown) writeGroup(rep *Report, group FailureGroup, withTail bool) {
+	m.writeFailure(rep.integration(group[0]), group)
+	if withTail && cleanBlock(group[0].Tail) != "" {
+		m.fit("Last lines of "+codeSpan(group[0].Task), func(m *markdown) { m.printLine("\n%s", fencedBlock(group[0].Tail)) })
 	}
-	if more := len(groups) - MaxTails; more > 0 {
-		m.printLine("\n%s without their last lines here; the logs have them.", phrase.Count(more, "failure"))
+}
+
+// writeBroken writes tasks that fail on base as well, folded, one line each.
+func (m *markdown) writeBroken(tasks []TaskResult) {
+	if len(tasks) == 0 {
+		return
 	}
+	end := m.startFold("Already broken on base (%d)", len(tasks))
+	for _, t := range tasks {
+		line := "- " + codeSpan(t.Task) + " " + escapeMarkdown(describeResult(t))
+		if t.Log != "" {
+			line += " (log " + codeSpan(t.Log) + ")"
+		}
+		m.printLine("%s", line)
+	}
+	end()
 }
 
 // writeFailure writes the first task of a group, why it was checked, and the names of the
@@ -263,52 +322,10 @@ func codeSpan(text string) string { return md.Code(text) }
 // fencedBlock returns untrusted lines as a fenced code block in Markdown.
 func fencedBlock(text string) string { return md.Fence(text) }
 
-// writeEffects writes what the tasks would do: deletions open, other effects folded.
-func (m *markdown) writeEffects(e AllEffects) {
-	if e.Tasks == 0 {
-		return
-	}
-	if !e.Looked() {
-		m.printLine("\nEffects: %s.", e.UnlookedNote(codeSpan))
-		m.writeLabels(e.Labels)
-		return
-	}
-	m.printLine("\n#### Effects: %s", e.SummaryWith(boldMarkdown))
-	deletions, others := e.Deletions(), e.Others()
-	if len(deletions) > 0 {
-		m.printLine("")
-		m.writeEffectRows("deletions", deletions, maxDeletions)
-	}
-	if len(others) > 0 {
-		end := m.startFold("%s besides deletions", phrase.Count(countGroups(others), "effect"))
-		m.writeEffectRows("effects", others, maxFolded)
-		end()
-	}
-	for _, list := range e.GapLists() {
-		m.writeGaps(startSentence(list.Title), list.Gaps)
-	}
-	if note := e.UnlookedNote(codeSpan); note != "" {
-		m.printLine("\n%s.", startSentence(note))
-	}
-	m.writeLabels(e.Labels)
-}
-
 // writeLabels writes which labels the merge request needs.
 func (m *markdown) writeLabels(labels []NeededLabel) {
 	for _, l := range labels {
 		m.printLine("\nA merge request **needs the label** %s: %s.", codeSpan(l.Label), l.Why)
-	}
-}
-
-// writeEffectRows writes a table of effects, and how many are beyond it.
-func (m *markdown) writeEffectRows(noun string, groups []EffectGroup, most int) {
-	m.writeRow("effect", "announced by", "what", "")
-	m.writeRow(":--", ":--", ":--", ":--")
-	for _, g := range groups[:min(len(groups), most)] {
-		m.writeRow(escapeMarkdown(string(g.Kind)), codeSpan(g.Where()), codeSpan(g.What()), g.Remarks())
-	}
-	if more := len(groups) - most; more > 0 {
-		m.printLine("\nand %d more %s.", more, noun)
 	}
 }
 
@@ -319,20 +336,6 @@ func countGroups(groups []EffectGroup) int {
 		n += g.Count
 	}
 	return n
-}
-
-// writeGaps writes the tasks of which something is not known.
-func (m *markdown) writeGaps(title string, gaps []EffectGap) {
-	if len(gaps) == 0 {
-		return
-	}
-	m.printLine("\n%s:\n", title)
-	for _, gap := range gaps[:min(len(gaps), maxGaps)] {
-		m.printLine("- %s: %s", codeSpan(gap.Name()), escapeMarkdown(gap.Reason))
-	}
-	if more := len(gaps) - maxGaps; more > 0 {
-		m.printLine("- and %d more", more)
-	}
 }
 
 // boldMarkdown returns text in bold. The text must be our own.

@@ -115,7 +115,7 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 		if !ok {
 			result = plan.Result{Task: t.ID, Status: plan.NotRun, Reason: plan.MissingReason, ExitCode: -1}
 		}
-		result.Findings = slices.Clone(result.Findings)
+		result.Findings, result.Effects = slices.Clone(result.Findings), withOwnPlaces(result.Effects)
 		rep.addTask(TaskResult{Integration: t.Integration, Shard: t.Shard, Static: t.Static, Result: result})
 	}
 	rep.Warnings = append(rep.Warnings, r.Warnings...)

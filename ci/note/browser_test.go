@@ -57,7 +57,7 @@ func TestBrowserFindsNothingForeign(t *testing.T) {
 	if err != nil {
 		t.Skipf("%s does not start, the note is not tried in a browser: %v", program, err)
 	}
-	if got, want := html.UnescapeString(string(out)), "active 0, foreign 0, folds 3, rows 10<"; !strings.Contains(got,
+	if got, want := html.UnescapeString(string(out)), "active 0, foreign 0, folds 3, rows 9<"; !strings.Contains(got,
 		want) {
 		t.Errorf("got %s, want %s", got, want)
 	}

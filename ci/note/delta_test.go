@@ -39,6 +39,8 @@ func headings(body string) string {
 	var out []string
 	for line := range strings.Lines(body) {
 		switch line = strings.TrimSpace(line); {
+		case strings.HasPrefix(line, "<details><summary>Already"):
+			out = append(out, strings.TrimSuffix(strings.TrimPrefix(line, "<details><summary>"), "</summary>"))
 		case strings.HasPrefix(line, "#### "):
 			out = append(out, strings.TrimPrefix(line, "#### "))
 		case strings.HasPrefix(line, "**`") || strings.HasPrefix(line, "`integration-"):
@@ -93,7 +95,7 @@ func TestBrokenOnBase(t *testing.T) {
 	text := writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "bfp")}, "")
 	for _, want := range []string{"- **Not your change:** 1 task failed on base already.\n",
 		"- **Look at 1 failure** below.\n",
-		"#### Already broken on base (1)\n\nThey fail the same way without this change, so they do not block it."} {
+		"<details><summary>Already broken on base (1)</summary>\n\nThey fail the same way without this change, so they do not block it."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

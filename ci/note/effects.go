@@ -2,6 +2,7 @@ package note
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	md "github.com/app-sre/prcheck/internal/markdown"
@@ -12,36 +13,50 @@ import (
 
 // The bounds of the effects that are shown, even if there is room for more.
 const (
-	maxDeletions = 500 // rows of deletions, which are not folded
-	maxEffects   = 500 // rows of other effects, which are folded
+	maxDeletions = 500 // rows of deletions
+	maxEffects   = 500 // rows of other effects
 	maxGaps      = 20  // tasks of which something is not known
+
+	openDeletions = 20 // rows that are not folded
+	openEffects   = 10 // of other effects, if there is room beside the deletions
+	openGaps      = 5  // lines that are not folded
+	maxChanged    = 3  // fields of one effect
 )
 
 // An effectsPart is what the tasks would do.
 type effectsPart struct {
-	title     string
+	sources   string   // how they are known
 	deletions []string // table rows
 	deleted   int      // number of rows of all deletions
 	gaps      []string // lines
 	others    fold
+	own       int    // number of rows of other effects that the change causes or may cause; they come first
 	beyond    int    // number of rows of other effects that others does not have
 	where     string // where the rows are that the note does not show
 }
 
 // newEffectsPart returns the effects of a report. Its title is "" if nobody looked for
 // effects; then the list of actions says so.
-func (n Note) newEffectsPart(e report.AllEffects) effectsPart {
+func (n Note) newEffectsPart(rep *report.Report) effectsPart {
+	e := rep.Effects
 	if !e.Looked() {
 		return effectsPart{}
 	}
 	deletions, others := e.Deletions(), e.Others()
-	out := effectsPart{title: "#### Effects", deleted: len(deletions), beyond: max(0, len(others)-maxEffects),
-		where: "the report in JSON has them"}
+	own := slices.IndexFunc(others, func(g report.EffectGroup) bool {
+		return g.Since == plan.SinceBase || g.Since == plan.SinceGone
+	})
+	if own < 0 {
+		own = len(others)
+	}
+	out := effectsPart{deleted: len(deletions), beyond: max(0, len(others)-maxEffects), own: own,
+		where: "the report in JSON has them", sources: e.Sources()}
 	if link := newLink("the full report", n.Links.Report); link != "" {
 		out.where = link + " has them"
 	}
-	out.deletions = effectRows(deletions, maxDeletions)
-	out.others = fold{head: []string{"effect", "what", "announced by", ""}, rows: effectRows(others, maxEffects)}
+	out.deletions = n.effectRows(rep, deletions, maxDeletions)
+	out.others = fold{head: []string{"effect", "what", "from → to", "line", "says"},
+		rows: n.effectRows(rep, others, maxEffects)}
 	if len(others) > 0 {
 		out.others.summary = strings.Join(countKinds(others), ", ")
 	}
@@ -61,10 +76,21 @@ func (n Note) newEffectsPart(e report.AllEffects) effectsPart {
 }
 
 // effectRows returns the first rows of a table of effects.
-func effectRows(groups []report.EffectGroup, most int) []string {
+func (n Note) effectRows(rep *report.Report, groups []report.EffectGroup, most int) []string {
 	var out []string
 	for _, g := range groups[:min(len(groups), most)] {
-		out = append(out, tableRow(md.Escape(string(g.Kind)), showName(g.What()), showName(g.Where()), g.Remarks()))
+		kind, what := md.Escape(string(g.Kind)), showName(g.What())
+		if g.Kind == plan.EffectDelete && g.Since != plan.SinceGone {
+			kind = bold(kind)
+		}
+		if remarks := g.Remarks(); remarks != "" {
+			what += " " + md.Escape(remarks)
+		}
+		var fields []string
+		for _, line := range g.Fields(maxChanged) {
+			fields = append(fields, md.Code(line))
+		}
+		out = append(out, tableRow(kind, what, strings.Join(fields, "<br>"), rep.LineOf(g), showName(g.Where())))
 	}
 	return out
 }
@@ -102,14 +128,14 @@ func effectsAction(rep *report.Report, before *run) string {
 	case !e.Looked():
 		return "- **What the dry runs would do is not known**, since the settings have no rules that find effects."
 	}
-	text := e.SummaryWith(bold) + before.effectsThen(e)
+	then := before.effectsThen(e)
 	switch {
 	case e.Silent() && all:
-		return "- Every dry run passed, and announces no effect" + strings.TrimPrefix(text, "no effects announced") + "."
-	case all:
-		return "- Every dry run passed; they announce: " + text + "."
+		return "- Every dry run passed, and announces no effect" + then + "."
+	case then != "":
+		return "- The dry runs announced something else before" + then + "."
 	}
-	return "- The dry runs announce: " + text + "."
+	return "" // the title has the numbers
 }
 
 // effectsThen returns what the run before announced, if that is known and was something
@@ -121,35 +147,54 @@ func (r *run) effectsThen(now report.AllEffects) string {
 	return fmt.Sprintf(" (%s: %s)", r.markdownName(), *r.Effects)
 }
 
-// renderEffects writes the effects: deletions and what is not known open, other effects
-// folded.
-func (c *content) renderEffects(p *page, q *quota) {
+// renderEffects writes what the change does: deletions first, then what there is room for. It returns what writes the
+// rest, folded.
+func (c *content) renderEffects(p *page, q *quota) (rest func()) {
 	e := c.effects
 	deletions := e.deletions[:q.take(deletionRows, len(e.deletions))]
-	gaps := e.gaps[:q.take(gapLines, len(e.gaps))]
 	others := e.others.rows[:q.take(otherEffects, len(e.others.rows))]
-	if len(deletions)+len(gaps)+len(others)+q[summaries] == 0 {
-		return // the list of actions has the numbers
+	open := deletions[:min(len(deletions), openDeletions)]
+	own := min(len(others), e.own, openEffects, openDeletions-len(open))
+	if rows := slices.Concat(open, others[:own]); len(rows) > 0 {
+		p.writeTable(e.others.head, rows)
+		p.writeBlock(e.sources)
 	}
-	p.writeBlock(e.title)
-	p.writeTable(e.others.head, deletions)
-	if more := e.deleted - len(deletions); more > 0 {
+	folded, others := deletions[len(open):], others[own:]
+	if more := e.deleted - len(deletions); more > 0 && len(deletions)+q[summaries] > 0 {
 		p.writeBlock(fmt.Sprintf("**And %s**; %s.", phrase.Count(more, "more deletion"), e.where))
 	}
-	p.writeBlock(gaps...)
-	if more := len(e.gaps) - len(gaps); more > 0 {
+	more := len(e.others.rows) + e.beyond - own - len(others)
+	return func() {
+		if len(folded) > 0 {
+			p.writeFold(phrase.Count(len(folded), "more deletion"), func() { p.writeTable(e.others.head, folded) })
+		}
+		switch {
+		case len(others)+more == 0 || len(others)+q[summaries] == 0:
+		case len(others) == 0:
+			p.writeBlock(fmt.Sprintf("Besides deletions: %s; %s.", e.others.summary, e.where))
+		default:
+			p.writeFold("Besides deletions: "+e.others.summary, func() {
+				p.writeTable(e.others.head, others)
+				if more > 0 {
+					p.writeBlock(fmt.Sprintf("And %s; %s.", phrase.Count(more, "more effect"), e.where))
+				}
+			})
+		}
+	}
+}
+
+// renderGaps writes what nobody knows. It returns what writes the rest, folded.
+func (c *content) renderGaps(p *page, q *quota) (rest func()) {
+	e := c.effects
+	gaps := e.gaps[:q.take(gapLines, len(e.gaps))]
+	open := gaps[:min(len(gaps), openGaps)]
+	p.writeBlock(open...)
+	if more := len(e.gaps) - len(gaps); more > 0 && len(open)+q[summaries] > 0 {
 		p.writeBlock(fmt.Sprintf("And %s of what is not known; %s.", phrase.Count(more, "more line"), e.where))
 	}
-	switch more := len(e.others.rows) + e.beyond - len(others); {
-	case e.others.summary == "" || len(others)+q[summaries] == 0:
-	case len(others) == 0:
-		p.writeBlock(fmt.Sprintf("Besides deletions: %s; %s.", e.others.summary, e.where))
-	default:
-		p.writeFold("Besides deletions: "+e.others.summary, func() {
-			p.writeTable(e.others.head, others)
-			if more > 0 {
-				p.writeBlock(fmt.Sprintf("And %s; %s.", phrase.Count(more, "more effect"), e.where))
-			}
-		})
+	return func() {
+		if left := gaps[len(open):]; len(left) > 0 {
+			p.writeFold(phrase.Count(len(left), "more line")+" of what is not known", func() { p.writeBlock(left...) })
+		}
 	}
 }

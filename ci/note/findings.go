@@ -71,8 +71,15 @@ func (c *content) renderFindings(p *page, q *quota) {
 	if len(rows) == 0 {
 		return // the list of actions has the numbers
 	}
+	open := rows
+	if p.isOpen() {
+		open = rows[:max(1, min(len(rows), maxOpenLines-p.lines()-4))]
+	}
 	p.writeBlock(f.title)
-	p.writeBlock(rows...)
+	p.writeBlock(open...)
+	if left := rows[len(open):]; len(left) > 0 {
+		p.writeFold(phrase.Count(len(left), "more line"), func() { p.writeBlock(left...) })
+	}
 	if more := len(f.rows) + f.more - len(rows); more > 0 {
 		p.writeBlock(fmt.Sprintf("And %s; the report in JSON has them.", phrase.Count(more, "more line")))
 	}

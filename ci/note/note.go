@@ -184,7 +184,7 @@ func (n Note) newContent(rep *report.Report, before *run) *content {
 		summary:  changeSummary(n.Plan, rep),
 		sections: n.newSections(groups),
 		findings: newFindingsPart(rep.Remarked()),
-		effects:  n.newEffectsPart(rep.Effects),
+		effects:  n.newEffectsPart(rep),
 		ran:      n.newTasksFold(rep),
 		skipped:  append(newSkippedFolds(rep), newTrainFold(rep.Train)),
 		since:    newSinceFold(n.Plan, before),

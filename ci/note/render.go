@@ -12,21 +12,26 @@ import (
 const (
 	maxFixed        = 20
 	maxOpenWarnings = 10
+	maxOpenLines    = 60 // before the first fold
 )
 
 // render returns as much of the content as the quota allows.
 func (c *content) render(q quota) string {
 	var p page
 	p.writeBlock(c.title)
+	others := c.renderEffects(&p, &q)
 	if q[actions] > 0 {
 		p.writeBlock(c.actions...)
 	}
+	gaps := c.renderGaps(&p, &q)
 	if q[footers] > 0 {
 		p.writeBlock(c.summary)
 	}
-	c.renderFailures(&p, &q)
+	broken := c.renderFailures(&p, &q)
 	c.renderFindings(&p, &q)
-	c.renderEffects(&p, &q)
+	gaps()
+	others()
+	broken()
 	if n := q[fixedNames]; n > 0 {
 		p.writeBlock(fmt.Sprintf("#### Fixed (%d)", len(c.fixed)), "",
 			strings.Join(c.fixed[:n], ", ")+andMore(len(c.fixed)-n))
@@ -43,30 +48,70 @@ func (c *content) render(q quota) string {
 	return strings.Trim(p.String(), "\n")
 }
 
-// renderFailures writes the tasks that did not pass.
-func (c *content) renderFailures(p *page, q *quota) {
+// renderFailures writes the tasks that did not pass, and last, folded, those that base breaks as well.
+func (c *content) renderFailures(p *page, q *quota) (rest func()) {
 	open := openEntries
+	var folded []section
 	for _, s := range c.sections {
-		shown := s.entries[:q.take(entries, len(s.entries))]
-		if len(shown) == 0 {
-			return // the list of actions tells how many there are
+		if s.isFolded {
+			folded = append(folded, s)
+			continue
 		}
-		p.writeBlock(s.title)
-		p.writeBlock(s.intro)
-		left := s.tasks
-		for _, e := range shown {
-			p.writeEntry(e, open > 0, q)
-			open--
-			left--
+		if !p.writeSection(s, &open, q) {
+			break // the list of actions tells how many there are
 		}
-		if n := q.take(otherRows, len(s.others)); n > 0 {
-			p.writeFold(phrase.Count(n, "more task"), func() {
-				p.writeTable([]string{"task", "result", "last line", "checked because", "log"}, s.others[:n])
-			})
-			left -= n
-		}
-		p.writeBlock(strings.TrimSpace(andMore(left)))
 	}
+	return func() {
+		for _, s := range folded {
+			if q[entries] > 0 {
+				p.writeFold(strings.TrimPrefix(s.title, "#### "), func() {
+					s.title = ""
+					p.writeSection(s, &open, q)
+				})
+			}
+		}
+	}
+}
+
+// writeSection writes a list of tasks: those for which there is no room before the first fold are folded. It returns
+// false if the quota allows none.
+func (p *page) writeSection(s section, open *int, q *quota) bool {
+	shown := s.entries[:q.take(entries, len(s.entries))]
+	if len(shown) == 0 {
+		return false
+	}
+	p.writeBlock(s.title)
+	p.writeBlock(s.intro)
+	left := s.tasks - len(shown)
+	for i, e := range shown {
+		if i > 0 && p.isOpen() && p.lines()+e.lines(false) > maxOpenLines {
+			p.writeFold(phrase.Count(len(shown)-i, "more failure"), func() {
+				for _, e := range shown[i:] {
+					p.writeEntry(e, true, q)
+				}
+			})
+			break
+		}
+		p.writeEntry(e, *open > 0 && (!p.isOpen() || p.lines()+e.lines(true) <= maxOpenLines), q)
+		*open--
+	}
+	if n := q.take(otherRows, len(s.others)); n > 0 {
+		p.writeFold(phrase.Count(n, "more task"), func() {
+			p.writeTable([]string{"task", "result", "last line", "checked because", "log"}, s.others[:n])
+		})
+		left -= n
+	}
+	p.writeBlock(strings.TrimSpace(andMore(left)))
+	return true
+}
+
+// lines returns how many lines a failure takes before a fold.
+func (e entry) lines(withDetails bool) int {
+	n := 2 + len(e.findings) + 1
+	if withDetails {
+		n += len(e.why) + len(e.tail) + 4
+	}
+	return n
 }
 
 // writeEntry writes one failure, with its details open or folded.
@@ -97,6 +142,9 @@ func (c *content) renderWarnings(p *page, q *quota) {
 		return
 	}
 	open := list[:min(len(list), maxOpenWarnings)]
+	if p.isOpen() {
+		open = list[:max(0, min(len(open), maxOpenLines-p.lines()-4))]
+	}
 	p.writeBlock("#### Warnings")
 	p.writeBlock(open...)
 	if rest := list[len(open):]; len(rest) > 0 {

@@ -14,7 +14,8 @@ import (
 // A section is one list of tasks that did not pass.
 type section struct {
 	title, intro string
-	tasks        int // number of tasks in the list
+	isFolded     bool // all of it
+	tasks        int  // number of tasks in the list
 	entries      []entry
 	others       []string // table rows of the tasks that have no entry of their own
 }
@@ -58,7 +59,9 @@ func (n Note) newSections(g taskGroups) []section {
 		{"Already broken on base", "They fail the same way without this change, so they do not block it.", g.baseline},
 	} {
 		if len(list.tasks) > 0 {
-			out = append(out, n.newSection(list.title, list.intro, list.tasks))
+			s := n.newSection(list.title, list.intro, list.tasks)
+			s.isFolded = len(g.baseline) > 0 && &list.tasks[0] == &g.baseline[0]
+			out = append(out, s)
 		}
 	}
 	return out
