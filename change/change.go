@@ -45,6 +45,7 @@ type Change struct {
 
 	settings source.OpenedSettings
 	baseRef  string
+	headRef  string
 	open     source.Opener
 	known    dependence.Snapshot // what counts
 	seen     dependence.Snapshot // what any document says, for what only adds work
@@ -64,7 +65,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Change{Settings: settings.Settings, settings: settings, baseRef: in.Base, State: remembered,
+	c := &Change{Settings: settings.Settings, settings: settings, baseRef: in.Base, headRef: in.Head, State: remembered,
 		input: planner.Input{
 			Settings: settings.Settings, ReadQuery: settings.ReadQuery, Natives: in.Natives,
 		}}

@@ -197,6 +197,13 @@ type Previewer interface {
 	Preview(ctx context.Context, base, head QueryFunc, it settings.Integration) ([]string, error)
 }
 
+// A Teller is a native integration that tells what a change does by the data of both sides alone, as its dry run would
+// if every target were as base says.
+type Teller interface {
+	// Tell reports findings, effects, and what is not known. It reaches nothing and asks nobody.
+	Tell(ctx context.Context, env Environment) error
+}
+
 // A Hider is a native integration that knows which values of the data no output may show, for
 // instance a secret that somebody wrote into them.
 type Hider interface {

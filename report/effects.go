@@ -427,24 +427,6 @@ func (t *text) writeEffects(e AllEffects) {
 	t.writeLabels(e.Labels)
 }
 
-// writeGroups writes one row for each effect, and below it what changes.
-func (t *text) writeGroups(groups []EffectGroup) {
-	var rows table
-	for _, g := range groups {
-		rows = append(rows, []cell{{text: cleanLine(string(g.Kind)), color: kindColor(g)}, {text: cleanLine(g.Where())},
-			{text: cleanLine(g.What()), color: kindColor(g)}, {text: cleanLine(g.Places())},
-			{text: cleanLine(g.Remarks()), color: faint}})
-		most := maxShownFields
-		if t.style.Verbose {
-			most = len(g.Changes)
-		}
-		for _, line := range g.Fields(most) {
-			rows = append(rows, []cell{{text: "    " + cleanLine(line)}})
-		}
-	}
-	rows.writeTo(&t.out, t.style, "  ")
-}
-
 // writeLabels writes which labels the merge request needs.
 func (t *text) writeLabels(labels []NeededLabel) {
 	for _, l := range labels {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/phrase"
@@ -71,4 +72,27 @@ func showValue(raw json.RawMessage) string {
 		text = plain
 	}
 	return phrase.Cut(cleanLine(text), maxValueShown)
+}
+
+// writeGroups writes one row for each effect, and below it what changes.
+func (t *text) writeGroups(groups []EffectGroup) {
+	var rows table
+	for _, g := range groups {
+		rows = append(rows, []cell{{text: cleanLine(string(g.Kind)), color: kindColor(g)}, {text: cleanLine(g.Where())},
+			{text: cleanLine(g.What()), color: kindColor(g)},
+			{text: cleanLine(joinNonEmpty(", ", g.Places(), g.Remarks())), color: faint}})
+		most := maxShownFields
+		if t.style.Verbose {
+			most = len(g.Changes)
+		}
+		for _, line := range g.Fields(most) {
+			rows = append(rows, []cell{{text: "    " + cleanLine(line)}})
+		}
+	}
+	rows.writeTo(&t.out, t.style, "  ")
+}
+
+// joinNonEmpty joins texts that are not empty.
+func joinNonEmpty(separator string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), separator)
 }

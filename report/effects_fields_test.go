@@ -55,7 +55,7 @@ func TestFieldsOfEffects(t *testing.T) {
 	}}
 	p, rs := newEffectsPlan([]*plan.Effects{e})
 	text, markdown := written(t, p, rs)
-	for _, want := range []string{"delete  t0  caches office    data/cloud/office.yml:8    from the data alone",
+	for _, want := range []string{"delete  t0  caches office    data/cloud/office.yml:8, from the data alone",
 		"\n      /sku/capacity: 1 → 2\n", "\n      /password: a secret, not shown\n", "\n      /tags/a|b: none → <b>@all",
 		"\n      /a: null → none\n", "\n      /b: \"1\" → 1\n", "\n      /c: \"none\" → {\"x\":[1]}\n",
 		"\n      and 1 more field\n"} {

@@ -247,7 +247,7 @@ func TestPrecheckSaas(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), script.Program(t, "runner"), "precheck", "--base", "git:main~1", "--head", "git:main", "--config", "base:prcheck.yaml", "--no-baseline") //nolint:gosec // the program that is tested
 	cmd.Dir, cmd.Env = s.dir, s.env
 	code, text := script.Output(t, cmd)
-	for _, want := range []string{"saas-deploy/shop/stage", "/spec/replicas", "main/shop-stage/Deployment.apps/web"} {
+	for _, want := range []string{"saas-deploy/shop/stage", "/spec/replicas", "Deployment.apps shop-stage/web"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nobody says %q", want)
 		}

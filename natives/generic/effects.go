@@ -17,7 +17,8 @@ func label(k reconcile.Key, of any) (kind, name string) {
 	if !ok || e.of.TypeID() == "" {
 		return "", string(k[strings.LastIndexByte(string(k), '/')+1:])
 	}
-	return e.of.TypeID(), e.of.Address.Name
+	kind, _, _ = strings.Cut(e.of.TypeID(), "@") // the version of the API says nothing about the thing
+	return kind, e.of.Address.Name
 }
 
 // placesOf returns the places in an entry that lead to changes of its resource, or to its deletion.

@@ -32,6 +32,8 @@ type Options struct {
 	Families func(name string) *family.Family // nil is [family.Of]
 	Hooks    *hooks.Registry                  // nil is [hooks.Default]
 	Clock    operation.Clock
+	// AnyHost tells that the settings need not name the hosts of endpoints: nothing is asked anyway.
+	AnyHost bool
 }
 
 // New returns the native integration.
@@ -164,7 +166,7 @@ func (g *generic) desired(ctx context.Context, query integration.QueryFunc,
 			at[name] = i
 			t, why := s.target(r.API, r.Address.Root, reads)
 			p := native.Part{Shard: r.Root, Caller: s.Instance, At: r.API.Endpoint, Target: t}
-			if why != "" {
+			if why != "" && !g.AnyHost {
 				p.Skip = fmt.Sprintf("the settings of %s %s", it.Name, why)
 			}
 			d.Parts = append(d.Parts, p)

@@ -89,7 +89,7 @@ func (w *work) reportUnasked(u *unit) {
 	for _, f := range append(w.offline(u.part), removed.Findings...) {
 		w.find(f)
 	}
-	if len(u.part.Items)+len(u.removed) == 0 || u.isGone {
+	if len(u.part.Items)+len(u.removed) == 0 || u.isGone || w.isTold && u.part.Skip == "" {
 		return
 	}
 	f := reconcile.Finding{Finding: plan.Finding{Code: codeUntrusted, Severity: plan.SeverityNote}}

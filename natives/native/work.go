@@ -36,6 +36,7 @@ type work struct {
 	head    Desired
 	base    Desired // zero if there is no change, or if base cannot be read
 	hasBase bool    // base was read
+	isTold  bool    // the data alone are told, and nothing is asked
 	units   []*unit // sorted by shard and caller
 	change  change
 	home    map[reconcile.Key]string // see home
@@ -439,6 +440,8 @@ func (w *work) whyUnlooked(u *unit) string {
 	switch {
 	case u.err != nil:
 		return u.err.Error()
+	case w.isTold && w.hasBase:
+		return errTold.Error()
 	case u.isGone:
 		return "nobody asks the target of a part that left the data"
 	case !w.hasBase:

@@ -10,14 +10,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/affected"
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/natives/generic"
 	"github.com/app-sre/prcheck/natives/generic/check"
 	"github.com/app-sre/prcheck/natives/generic/cloud"
 	"github.com/app-sre/prcheck/report/lines"
+	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/source"
 )
 
-func checkCommand(env cli.Env) *cobra.Command {
+func checkCommand(env cli.Env, natives []integration.DryRunner) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Tell what a change would do, from two bundles alone",
@@ -25,6 +28,11 @@ func checkCommand(env cli.Env) *cobra.Command {
 It needs no credentials, asks no service and runs no integration.`,
 	}
 	cmd.AddCommand(checkGenericCommand(env))
+	for _, n := range natives {
+		if teller, ok := n.(integration.Teller); ok && n.Name() != generic.Name {
+			cmd.AddCommand(checkNativeCommand(env, n, teller))
+		}
+	}
 	return cmd
 }
 
@@ -44,7 +52,8 @@ func checkGenericCommand(env cli.Env) *cobra.Command {
 each body allowed by its specification, does the change mean delete and create, what is
 left behind. The data of base stand for what is there, and the specifications and
 overrides of base are the rules. What is wrong on base as well is shown as old and fails
-nothing.
+nothing. Then it tells what the change does: which resources are created, changed (which
+property, from what to what) and deleted, and which line of the data leads to it.
 
 Without --base everything is new. In a checkout (git:REV[@DIR], dir:PATH) findings have
 lines.
@@ -56,6 +65,12 @@ Exit codes: 0 nothing is wrong; 1 something is; 2 wrong usage or invalid input.`
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), env) },
 	}
+	f.add(cmd)
+	return cmd
+}
+
+// add adds the flags to a command.
+func (f *genericFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.base, "base", "", "bundle before the change: "+references)
 	flags.StringVar(&f.head, "head", "", "bundle with the change, likewise (required)")
@@ -63,22 +78,27 @@ Exit codes: 0 nothing is wrong; 1 something is; 2 wrong usage or invalid input.`
 		"prcheck.yaml if it exists)")
 	flags.Var(&f.form, "format", "how to write it: text, json or markdown")
 	flags.BoolVar(&f.noCache, "no-cache", false, "remember nothing of checkouts")
-	return cmd
+}
+
+// opener returns what opens bundles.
+func (f *genericFlags) opener(env cli.Env, rules *settings.Settings) source.Opener {
+	open := source.In(env)
+	open.Settings = rules
+	if f.noCache {
+		open.Cache = ""
+	}
+	return open
 }
 
 func (f *genericFlags) run(ctx context.Context, env cli.Env) error {
 	if f.head == "" {
 		return cli.Usage(errors.New("--head is required: the bundle to check"))
 	}
-	settings, err := source.ReadSettings(f.config)
+	rules, err := source.ReadSettings(f.config)
 	if err != nil {
 		return err
 	}
-	open := source.In(env)
-	open.Settings = settings
-	if f.noCache {
-		open.Cache = ""
-	}
+	open := f.opener(env, rules)
 	base, head, err := f.models(ctx, open)
 	if err != nil {
 		return err
@@ -92,8 +112,15 @@ func (f *genericFlags) run(ctx context.Context, env cli.Env) error {
 		if err != nil {
 			return err
 		}
-		finder := lines.New(lines.Files{Checkout: settings.Checkout(), Read: texts.Read}, nil, nil)
+		finder := lines.New(lines.Files{Checkout: rules.Checkout(), Read: texts.Read}, nil, nil)
 		r.Locate(func(file, pointer string) int { return finder.Find(file, pointer).Line })
+	}
+	told, err := f.tell(ctx, open, rules)
+	if err != nil {
+		return err
+	}
+	if len(told) > 0 {
+		r.Effects = told[0].Effects.Items
 	}
 	write := map[string]func(*check.Report) error{
 		"text":     func(r *check.Report) error { return r.WriteText(env.Stdout) },
@@ -102,6 +129,9 @@ func (f *genericFlags) run(ctx context.Context, env cli.Env) error {
 	}[f.form.String()]
 	if err := write(r); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
+	}
+	if err := writeFoundEffects(env, f.form.String(), told); err != nil {
+		return err
 	}
 	if r.Fails() {
 		return cli.ErrFailed

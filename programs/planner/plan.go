@@ -22,6 +22,7 @@ import (
 func planCommand(env cli.Env, natives []integration.DryRunner) *cobra.Command {
 	in := change.Inputs{Natives: natives}
 	var out, log string
+	var told bool
 	validate := change.Validation()
 	form, color := cli.OneOf("text", "json", "markdown"), cli.Colors()
 	cmd := &cobra.Command{
@@ -31,13 +32,15 @@ func planCommand(env cli.Env, natives []integration.DryRunner) *cobra.Command {
 follow. Without --out the plan goes to stdout in the chosen format. With --out
 the file gets the plan as JSON, which runner needs, and stdout gets it too when a
 format is asked for. Text and Markdown also say what the merge would start, where an
-integration can tell from the data alone.
+integration can tell from the data alone. With --effects they say what the change
+does: which things are created, changed (from what to what) and deleted, and which
+line of the data leads to it. Nothing is asked, so no credentials are needed.
 
 In a job of GitLab, without --base and --head, the variables of the job say what
 is compared, and the settings are those of base.`,
 		Example: `  planner plan --base base.json --head head.json --config prcheck.yaml
   planner plan --base base.json --head head.json --out plan.json
-  planner plan --base git:origin/main --head dir:.
+  planner plan --base git:origin/main --head dir:. --effects
   planner plan --base base.json --head head.json --format json | jq '.integrations[] | select(.decision != "skip")'`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,13 +51,10 @@ is compared, and the settings are those of base.`,
 			}
 			return logged(ctx, log, env, func(ctx context.Context, env cli.Env) error {
 				opened, p, err := makePlan(ctx, env, in, validate, out)
-				if err != nil || out != "" && !cmd.Flags().Changed("format") {
+				if err != nil || out != "" && !told && !cmd.Flags().Changed("format") {
 					return err
 				}
-				if err := writePlan(env, form.String(), color, p); err != nil {
-					return err
-				}
-				return writePreviews(ctx, env, form.String(), color, opened, p)
+				return writeParts(ctx, env, form.String(), color, opened, p, told)
 			})
 		},
 	}
@@ -64,6 +64,8 @@ is compared, and the settings are those of base.`,
 	cmd.Flags().BoolVar(&in.NoReuse, "no-reuse", false, "plan also tasks that passed with the same inputs before, as "+
 		"--state remembers")
 	cmd.Flags().StringVar(&out, "out", "", "file for the plan as JSON")
+	cmd.Flags().BoolVar(&told, "effects", false, "tell what the change does, as native integrations know it from the data "+
+		"alone")
 	cmd.Flags().StringVar(&log, "log", "", "file that gets what is said on stderr, too; its folder is made")
 	cmd.Flags().Var(&color, "color", cli.ColorUsage)
 	cmd.Flags().Var(&form, "format", "how to write it to stdout: text, json or markdown")
@@ -107,6 +109,30 @@ func addInputFlags(cmd *cobra.Command, in *change.Inputs) {
 	cmd.Flags().BoolVar(&in.NoCache, "no-cache", false, "remember nothing of checkouts that are bundled")
 	cmd.Flags().StringVar(&in.State, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when "+
 		"they passed, and with which inputs, and how long they took (default: nothing is remembered)")
+}
+
+// writeParts writes a plan, what natives tell of the change if that is asked for, and what the merge would start.
+func writeParts(ctx context.Context, env cli.Env, form string, color cli.Choice, c *change.Change, p *plan.Plan,
+	withEffects bool) error {
+	if withEffects && form == "json" {
+		return cli.Usage(errors.New("--effects goes with the formats text and markdown; planner check NAME --format json has " +
+			"effects for programs"))
+	}
+	if err := writePlan(env, form, color, p); err != nil {
+		return err
+	}
+	if withEffects {
+		told, write := c.Told(ctx, p), report.ToldMarkdown
+		if form == "text" {
+			write = func(w io.Writer, all []report.Told) error {
+				return report.ToldText(w, all, report.Style{Color: env.Color(color, env.Stdout)})
+			}
+		}
+		if err := write(env.Stdout, told); err != nil {
+			return err
+		}
+	}
+	return writePreviews(ctx, env, form, color, c, p)
 }
 
 // writePreviews writes what the merge would start. JSON is the plan alone.

@@ -36,7 +36,7 @@ Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 	root.AddCommand(
 		planCommand(env, natives), explainCommand(env, natives), verifyCommand(env, natives), diffCommand(env),
 		queryCommand(env),
-		bundleCommand(env), validateCommand(env), checkCommand(env), serveCommand(env),
+		bundleCommand(env), validateCommand(env), checkCommand(env, natives), serveCommand(env),
 		recordCommand(env, natives), suggestCommand(env), insightsCommand(env), confirmCommand(env),
 		rememberCommand(env, natives), keygenCommand(env), pipelineCommand(env),
 		schemaCommand(env), doctorCommand(env, natives), selftestCommand(env, natives), ownersCommand(env),

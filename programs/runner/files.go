@@ -79,10 +79,13 @@ func hasFailures(r *plan.Results) bool {
 	return slices.ContainsFunc(r.Results, func(r plan.Result) bool { return !r.OK() })
 }
 
-// hasFindings reports whether there is a finding in a file.
+// hasFindings reports whether there is a finding in a file, or an effect that a place in a file leads to.
 func hasFindings(r *plan.Results) bool {
 	isInFile := func(f plan.Finding) bool { return f.File != "" }
-	return slices.ContainsFunc(r.Results, func(r plan.Result) bool { return slices.ContainsFunc(r.Findings, isInFile) })
+	hasCause := func(e plan.Effect) bool { return len(e.Cause) > 0 }
+	return slices.ContainsFunc(r.Results, func(r plan.Result) bool {
+		return slices.ContainsFunc(r.Findings, isInFile) || r.Effects != nil && slices.ContainsFunc(r.Effects.Items, hasCause)
+	})
 }
 
 // locateFindings fills in the lines of findings, if the checkout of head is at hand.

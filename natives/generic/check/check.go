@@ -23,6 +23,8 @@ type Report struct {
 	Findings  []Finding // sorted by file and place
 	// Kept are notes about properties, see [Result].
 	Kept []Finding
+	// Effects are what a run does because of the change, if base is what is there. Whoever has them fills them in.
+	Effects []plan.Effect
 }
 
 // Fails reports whether the change must not be merged as it is.

@@ -88,12 +88,14 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(struct {
-		Version   int       `json:"version"`
-		Resources int       `json:"resources"`
-		Changed   int       `json:"changed"`
-		Findings  []Finding `json:"findings"`
-		Kept      []Finding `json:"kept"`
-	}{version, r.Resources, r.Changed, append([]Finding{}, r.Findings...), append([]Finding{}, r.Kept...)})
+		Version   int           `json:"version"`
+		Resources int           `json:"resources"`
+		Changed   int           `json:"changed"`
+		Findings  []Finding     `json:"findings"`
+		Kept      []Finding     `json:"kept"`
+		Effects   []plan.Effect `json:"effects"`
+	}{version, r.Resources, r.Changed, append([]Finding{}, r.Findings...), append([]Finding{}, r.Kept...),
+		append([]plan.Effect{}, r.Effects...)})
 }
 
 // WriteMarkdown writes the report for a merge request.

@@ -8,13 +8,14 @@ import (
 	"github.com/app-sre/prcheck/natives/reconcile"
 )
 
-// label returns the kind and the name of an object: its key is cluster/namespace/Kind.group/name.
+// label returns the kind and the name of an object with its namespace: its key is cluster/namespace/Kind.group/name.
 func label(k reconcile.Key, of any) (kind, name string) {
 	words := strings.Split(string(k), "/")
-	if b, ok := of.(body); ok && b.Object == nil || len(words) < 2 {
+	if b, ok := of.(body); ok && b.Object == nil || len(words) < 3 {
 		return "", ""
 	}
-	return words[len(words)-2], words[len(words)-1]
+	last := len(words) - 1
+	return words[last-1], words[last-2] + "/" + words[last]
 }
 
 // alters returns how the objects of two entries differ. Both have names in place of the values of secrets, and the
