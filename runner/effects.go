@@ -63,9 +63,12 @@ func (a *announcements) complete(t plan.Task, e *plan.Effects) *plan.Effects {
 	if e.Unknown != "" {
 		return e
 	}
-	a.mu.Lock()
-	a.causes().Explain(e)
-	a.mu.Unlock()
+	hasCause := func(item plan.Effect) bool { return len(item.Cause) > 0 }
+	if t.Native || slices.ContainsFunc(e.Items, hasCause) {
+		a.mu.Lock()
+		a.causes().Explain(e)
+		a.mu.Unlock()
+	}
 	isOpen := func(item plan.Effect) bool { return item.Since == "" }
 	if t.Native && len(e.Items) > 0 && len(e.Beyond) == 0 && !slices.ContainsFunc(e.Items, isOpen) {
 		e.Compared, e.Comparison = true, plan.Comparison{How: plan.ComparedByData}
