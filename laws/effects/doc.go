@@ -3,8 +3,9 @@
 //
 //	go run ./laws/effects --changes 10000 --seed 1
 //
-// A change is a few edits of the data of one native. It is checked twice, by the dry run of the product: once with
-// a target that a run of base left behind, or that is made as base says, and once with a target that nobody reaches.
+// A change is a few edits of the data of one native. It is checked in three ways: by a dry run with a target that a run
+// of base left behind, or that is made as base says, by one with a target that nobody reaches, and as "planner check"
+// tells it.
 // The effects must be the same: kind, action, subject, type, name, target, part, causes, and the fields that change
 // with their new values. Old values are not held: a service fills in defaults of which the data know nothing. So must
 // be a deletion and a new creation that a change of a field means.

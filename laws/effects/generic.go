@@ -268,13 +268,16 @@ func (s *cloudScene) reach(isOff bool) func(context.Context, integration.Endpoin
 }
 
 // check implements [scene].
-func (s *cloudScene) check(ctx context.Context, isOff bool, report func(integration.Remark)) error {
-	env, err := s.environment(isOff, report)
+func (s *cloudScene) check(ctx context.Context, how way, report func(integration.Remark)) error {
+	env, err := s.environment(how != asked, report)
 	if err != nil {
 		return err
 	}
 	if env.Base, err = s.base.Open(); err != nil {
 		return err
+	}
+	if how == dataAlone {
+		return tell(ctx, s.native, env)
 	}
 	return s.native.DryRun(ctx, env)
 }

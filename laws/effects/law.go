@@ -18,11 +18,21 @@ import (
 type scene interface {
 	// change draws a change of the data, and says what it does.
 	change(r *rand.Rand) (told []string)
-	// check makes a dry run of the change; isOff says that nobody reaches the target.
-	check(ctx context.Context, isOff bool, report func(integration.Remark)) error
+	// check checks the change in a way.
+	check(ctx context.Context, how way, report func(integration.Remark)) error
 	// settle makes the change the new base, if it is good, and the target as it says.
 	settle(ctx context.Context, isGood bool) error
 }
+
+// A way is how a change is checked.
+type way int
+
+// The ways: by a dry run that asks the target, by one that does not reach it, and by telling the data alone.
+const (
+	asked way = iota
+	unreachable
+	dataAlone
+)
 
 // A told check is what one dry run said.
 type told struct {
@@ -48,6 +58,15 @@ func (t *told) take(r integration.Remark) {
 	}
 }
 
+// tell tells what the change does by the data alone.
+func tell(ctx context.Context, n integration.Native, env integration.Environment) error {
+	of, ok := n.(integration.Teller)
+	if !ok {
+		return errors.New("the native tells nothing")
+	}
+	return of.Tell(ctx, env)
+}
+
 // textOf returns an effect without what only a target knows.
 func textOf(e plan.Effect) string {
 	e.Since, e.Known, e.Times, e.Text = "", plan.Known{}, 0, ""
@@ -68,14 +87,15 @@ type count struct{ changes, refused, effects, quiet int }
 // hold holds the law for the next change of a scene.
 func hold(ctx context.Context, s scene, r *rand.Rand, n *count) error {
 	edits := s.change(r)
-	var live, data told
-	errLive := s.check(ctx, false, live.take)
-	errData := s.check(ctx, true, data.take)
+	var live, off, data told
+	errLive := s.check(ctx, asked, live.take)
+	errOff := s.check(ctx, unreachable, off.take)
+	errData := s.check(ctx, dataAlone, data.take)
 	n.changes++
 	isRefused := live.isRefused || errLive != nil
 	if isRefused {
 		n.refused++
-	} else if err := differ(&live, &data, errData); err != nil {
+	} else if err := errors.Join(differ(&live, &off, errOff), differ(&live, &data, errData)); err != nil {
 		return fmt.Errorf("%w\nedits: %s", err, strings.Join(edits, ", "))
 	}
 	n.effects += len(live.effects)
@@ -85,7 +105,7 @@ func hold(ctx context.Context, s scene, r *rand.Rand, n *count) error {
 	return s.settle(ctx, !isRefused)
 }
 
-// differ returns an error if a dry run by the data alone says something else than one that asks the target.
+// differ returns an error if a check by the data alone says something else than one that asks the target.
 func differ(live, data *told, errData error) error {
 	slices.Sort(live.effects)
 	slices.Sort(data.effects)

@@ -99,30 +99,33 @@ func query(of map[string]object) integration.QueryFunc {
 }
 
 // check implements [scene].
-func (c *clusters) check(ctx context.Context, isOff bool, report func(integration.Remark)) error {
+func (c *clusters) check(ctx context.Context, how way, report func(integration.Remark)) error {
 	rules, err := settings.Read("prcheck.yaml", []byte("version: 1\nintegrations:\n  namespaces:\n    deletes: "+
 		"{max: 100, percent: 100, floor: 100}\n    settings: {annotations: true}\n"))
 	if err != nil {
 		return err
 	}
-	err = namespaces.New().DryRun(ctx, integration.Environment{Integration: "namespaces",
+	env := integration.Environment{Integration: "namespaces",
 		Settings: rules.For("namespaces"), Base: query(c.base), Query: query(c.head), Now: time.Now, Workers: 2,
 		Report: func(r integration.Remark) {
-			if isOff && r.Code == "UNREACHABLE" { // it fails because of the target alone
+			if how != asked && r.Code == "UNREACHABLE" { // it fails because of the target alone
 				return
 			}
 			report(r)
 		},
 		Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterReader, error) {
-			if isOff {
+			if how != asked {
 				return nil, errors.New("nobody answers")
 			}
 			return clusterOf{entries: c.base, name: ref.Name}, nil
-		}})
-	if isOff {
-		return nil
+		}}
+	if how == dataAlone {
+		return tell(ctx, namespaces.New(), env)
 	}
-	return err
+	if err := namespaces.New().DryRun(ctx, env); how == asked {
+		return err
+	}
+	return nil // it fails because of the target alone
 }
 
 // settle implements [scene].
