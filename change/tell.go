@@ -37,6 +37,9 @@ func (c *Change) Told(ctx context.Context, p *plan.Plan) []report.Told {
 			causes = effects.NewCauses(bundle.Compare(c.Base, c.Head))
 		}
 		teller, can := native.(integration.Teller)
+		if _, previews := native.(integration.Previewer); previews && !can {
+			continue // its preview says it
+		}
 		if !can {
 			out = append(out, report.Told{Integration: d.Name, Problem: "it cannot tell without asking its services"})
 			continue

@@ -77,3 +77,22 @@ func TestNativeAnnouncesEffects(t *testing.T) {
 		t.Errorf("got %v, want %v", err, n.failure)
 	}
 }
+
+// The place of a finding leads to its effect, unless the native names the places itself.
+func TestPlaceOfFindingIsTheCause(t *testing.T) {
+	at := plan.Place{File: "/a.yml", Pointer: "/x"}
+	named := []plan.Cause{{Place: plan.Place{File: "/b.yml"}}}
+	for _, c := range []struct {
+		effect plan.Effect
+		at     plan.Place
+		want   []plan.Cause
+	}{
+		{plan.Effect{}, at, []plan.Cause{{Place: at}}},
+		{plan.Effect{Cause: named}, at, named},
+		{plan.Effect{}, plan.Place{}, nil},
+	} {
+		if got := withPlace(c.effect, c.at).Cause; !reflect.DeepEqual(got, c.want) {
+			t.Errorf("got %+v, want %+v", got, c.want)
+		}
+	}
+}

@@ -78,13 +78,21 @@ func (r runner) runNative(ctx context.Context, n integration.DryRunner, task pla
 			found.Add(f.Finding)
 		case finder == nil:
 		case f.Effect != nil:
-			finder.Announce(*f.Effect)
+			finder.Announce(withPlace(*f.Effect, f.Place))
 		default:
 			finder.Unlook(*f.Unlooked)
 		}
 	}
 	err = n.DryRun(ctx, env)
 	return withClass(withFindings(err, found.Failure()))
+}
+
+// withPlace returns an effect with the place of its finding, unless the native names what leads to it.
+func withPlace(e plan.Effect, at plan.Place) plan.Effect {
+	if len(e.Cause) == 0 && at.File != "" {
+		e.Cause = []plan.Cause{{Place: at}}
+	}
+	return e
 }
 
 // readable returns an environment with everything that a task may read beside the data: its
