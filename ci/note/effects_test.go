@@ -7,6 +7,7 @@ import (
 
 	"github.com/app-sre/prcheck/ci/note"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/report"
 )
 
 // announce returns results in which all tasks passed, with the effects that each of them
@@ -152,5 +153,45 @@ func TestEffectsOfTheRunBefore(t *testing.T) {
 	now.Results = old.Results
 	if got := writeBody(t, now, before); strings.Contains(got, "`aae1f0c9d27a`: ") {
 		t.Errorf("got %s", got)
+	}
+}
+
+// Whatever a change does, the note has at most 60 lines before its first fold, with the verdict, deletions, what a
+// person must do, and the first failure.
+func TestNoteIsShort(t *testing.T) {
+	p := newPlan(t, 80)
+	rs := announce(p, func(i int) *plan.Effects {
+		e := &plan.Effects{Unlooked: []plan.Unlooked{{Part: fmt.Sprint("p", i), What: plan.UnlookedDrift, Entries: 1,
+			Why: "x"}}}
+		for n := range 25 {
+			e.Items = append(e.Items, plan.Effect{Kind: plan.EffectDelete, Subject: fmt.Sprintf("user-%d-%d", i, n)})
+		}
+		return e
+	})
+	for i := range 40 {
+		r := &rs.Results[2*i]
+		r.Status, r.Class, r.Reason, r.Effects = plan.Failed, plan.ClassTask, fmt.Sprint("exit code ", i+1), nil
+		r.Tail = strings.Repeat(fmt.Sprintf("line of %d\n", i), 20)
+	}
+	for i := range 30 {
+		rs.Warnings = append(rs.Warnings, fmt.Sprint("warning ", i))
+	}
+	n := note.Note{Tool: "prcheck", Serial: 1, Commit: head, Links: links(), Plan: p, Results: rs}
+	n.Labels = note.Labels{Needed: []report.NeededLabel{{Label: "reviewed", Why: "1000 to delete"}}, Asked: true, Known: true}
+	n.Labels.Missing = n.Labels.Needed
+	got := writeBody(t, n, "")
+	open, _, _ := strings.Cut(got, "<details>")
+	if lines := strings.Count(open, "\n"); lines > 60 {
+		t.Errorf("%d lines stand before the first fold:\n%s", lines, open)
+	}
+	at := -1
+	for _, want := range []string{"### ❌ prcheck: 40 of 80 tasks did not pass; **1000 to delete** (not compared with main)",
+		"| **delete** | `user-1-0`", "**Needs the label `reviewed`**", "- **Look at 40 failures** below.",
+		"- not looked at: ", "#### Failures (40)", "failed: exit code 1"} {
+		next := strings.Index(open, want)
+		if next < at {
+			t.Errorf("%q is missing, or stands too early:\n%s", want, open)
+		}
+		at = next
 	}
 }
