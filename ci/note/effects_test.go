@@ -177,7 +177,8 @@ func TestNoteIsShort(t *testing.T) {
 		rs.Warnings = append(rs.Warnings, fmt.Sprint("warning ", i))
 	}
 	n := note.Note{Tool: "prcheck", Serial: 1, Commit: head, Links: links(), Plan: p, Results: rs}
-	n.Labels = note.Labels{Needed: []report.NeededLabel{{Label: "reviewed", Why: "1000 to delete"}}, Asked: true, Known: true}
+	n.Labels = note.Labels{Needed: []report.NeededLabel{{Label: "reviewed", Why: "1000 to delete"}}, Asked: true,
+		Known: true}
 	n.Labels.Missing = n.Labels.Needed
 	got := writeBody(t, n, "")
 	open, _, _ := strings.Cut(got, "<details>")

@@ -91,7 +91,8 @@ func TestPlaceOfFindingIsTheCause(t *testing.T) {
 		{plan.Effect{Cause: named}, at, named},
 		{plan.Effect{}, plan.Place{}, nil},
 	} {
-		if got := withPlace(c.effect, c.at).Cause; !reflect.DeepEqual(got, c.want) {
+		r := integration.Remark{Finding: plan.Finding{Place: c.at}, Effect: &c.effect}
+		if got := effectOf(r).Cause; !reflect.DeepEqual(got, c.want) {
 			t.Errorf("got %+v, want %+v", got, c.want)
 		}
 	}

@@ -78,7 +78,7 @@ func (r runner) runNative(ctx context.Context, n integration.DryRunner, task pla
 			found.Add(f.Finding)
 		case finder == nil:
 		case f.Effect != nil:
-			finder.Announce(withPlace(*f.Effect, f.Place))
+			finder.Announce(effectOf(f))
 		default:
 			finder.Unlook(*f.Unlooked)
 		}
@@ -87,10 +87,11 @@ func (r runner) runNative(ctx context.Context, n integration.DryRunner, task pla
 	return withClass(withFindings(err, found.Failure()))
 }
 
-// withPlace returns an effect with the place of its finding, unless the native names what leads to it.
-func withPlace(e plan.Effect, at plan.Place) plan.Effect {
-	if len(e.Cause) == 0 && at.File != "" {
-		e.Cause = []plan.Cause{{Place: at}}
+// effectOf returns the effect of a remark, with the place of its finding unless the native names what leads to it.
+func effectOf(r integration.Remark) plan.Effect {
+	e := *r.Effect
+	if len(e.Cause) == 0 && r.File != "" {
+		e.Cause = []plan.Cause{{Place: r.Place}}
 	}
 	return e
 }
