@@ -36,7 +36,7 @@ type Round struct {
 	Store  state.Store // has the record
 	Leases state.Store // has the lease; nil is Store
 	Branch string      // with its project; names the record and the lease
-	// Prove proves a request on a base, which is a tree.
+	// Prove proves a request on a base: the head of the branch, or the tree of an earlier proof.
 	Prove  queue.Look
 	Policy queue.Policy
 	Pause  time.Duration // between questions to the forge
@@ -98,7 +98,17 @@ func (r *Round) act(ctx context.Context) (*Done, error) {
 	if err != nil {
 		return done, fmt.Errorf("reading the tree of the branch: %w", err)
 	}
-	done.Outcome = queue.Walk(tree, queue.Line(done.View.Requests, r.People, time.Now()), r.Prove, r.Policy)
+	look := func(base string, request queue.Request) queue.Proof {
+		if base != tree {
+			return r.Prove(base, request)
+		}
+		p := r.Prove(done.View.Base, request)
+		if p.Pair.Base == done.View.Base {
+			p.Pair.Base = tree // what is proven on the head of the branch is proven on its tree
+		}
+		return p
+	}
+	done.Outcome = queue.Walk(tree, queue.Line(done.View.Requests, r.People, time.Now()), look, r.Policy)
 	done.Told, err = m.Merge(ctx, merging.AcceptedOf(done.Outcome))
 	return done, err
 }

@@ -114,6 +114,9 @@ func parentOf(r *gitlabtest.Repository, rev string) string {
 // prove proves a request on a base, by three-way merges of lines.
 func (w *queueWorld) prove(base string, r queue.Request) queue.Proof {
 	was, is, on := w.fork(r.Head), w.at(r.Head), contentOf(base)
+	if !strings.Contains(base, " ") { // it is a commit
+		on = w.at(base)
+	}
 	p := queue.Proof{Pair: queue.Pair{Head: r.Head, Base: base}, IsValidated: true, IsPlanned: true}
 	made := on
 	for i := range made {
@@ -130,7 +133,7 @@ func (w *queueWorld) prove(base string, r queue.Request) queue.Proof {
 		p.Faults = []string{"two odd numbers"}
 	}
 	if len(p.Conflicts) == 0 && !p.IsEmpty && len(p.Faults) == 0 {
-		w.proven[base+" -> "+p.Tree] = true
+		w.proven[on.tree()+" -> "+p.Tree] = true
 	}
 	return p
 }
