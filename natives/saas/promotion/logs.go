@@ -11,8 +11,9 @@ type Log struct {
 	Wrong   map[string]error // records that cannot be used
 	// Runs are what the publisher ran, oldest first, as far as it is noted; see timeline.
 	Runs []Run
-	// Book is the ledger of the publisher, nil if nobody read one.
-	Book *ledger.Book
+	// Book is the ledger of the publisher, nil if nobody read one, and BookErr why it cannot be used.
+	Book    *ledger.Book
+	BookErr error
 	// Err says why nothing is known of records that are not in Records or Wrong, nil if there
 	// are none.
 	Err error

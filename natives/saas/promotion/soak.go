@@ -107,9 +107,11 @@ func (s *soaking) found(commit string, now time.Time) Verdict {
 	return out
 }
 
-// hasBooks reports whether a ledger of a publisher was read.
+// hasBooks reports whether ledgers of the publishers were asked for.
 func (s *soaking) hasBooks() bool {
-	return slices.ContainsFunc(s.places(), func(at RecordPlace) bool { return s.logs[at].Book != nil })
+	return slices.ContainsFunc(s.places(), func(at RecordPlace) bool {
+		return s.logs[at].Book != nil || s.logs[at].BookErr != nil
+	})
 }
 
 // A history is what a publisher ran.
@@ -143,7 +145,7 @@ func historyOf(places []RecordPlace, logs Logs) history {
 	var once []string
 	for _, at := range places {
 		log := logs[at]
-		if h.err = log.Err; h.err != nil {
+		if h.err = cmp.Or(log.BookErr, log.Err); h.err != nil {
 			return h
 		}
 		for _, sha := range sortedKeys(log.Wrong) {
@@ -224,9 +226,7 @@ func NewestRun(book *ledger.Book, logs Logs) string {
 func WithBooks(ctx context.Context, books *ledger.Books, logs Logs) Logs {
 	for at, log := range logs {
 		book, err := books.Of(ctx, at.UID, "the publisher "+at.UID)
-		if log.Book = book; err != nil {
-			log.Err = err
-		}
+		log.Book, log.BookErr = book, err
 		logs[at] = log
 	}
 	return logs

@@ -75,13 +75,20 @@ func (w *work) hear(ctx context.Context) {
 		for _, p := range past {
 			err = errors.Join(err, w.hearPast(ctx, p))
 		}
-		w.deaf[branch] = err
+		if w.deaf[branch] = err; err == nil && !w.isBranch(branch) {
+			w.deaf[branch] = w.remember(ctx, branch, memory{}) // of a stage that is gone
+		}
 	}
 	for _, branch := range slices.Sorted(maps.Keys(w.open)) {
 		if err := w.hearOpen(ctx, branch, w.open[branch]); err != nil {
 			w.deaf[branch] = err
 		}
 	}
+}
+
+// isBranch reports whether a component has a branch.
+func (w *work) isBranch(branch string) bool {
+	return slices.ContainsFunc(w.components, func(c *component) bool { return c.branch == branch })
 }
 
 // hearOpen notes that a merge request is open, and what people wrote there.

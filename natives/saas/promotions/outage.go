@@ -1,8 +1,8 @@
 package promotions
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
@@ -18,19 +18,15 @@ type outages struct {
 // server matches the server in the text of an error.
 var server = lazyregexp.New(`https?://[^/\s"]+`)
 
-// outageOf returns what tells outages apart: the server, if an error names one, and its cause.
+// outageOf returns what tells outages apart: the server, if an error names one, and what ends its text, which is its
+// cause.
 func outageOf(err error) string {
-	cause := err
-	for {
-		next := errors.Unwrap(cause)
-		if many, ok := cause.(interface{ Unwrap() []error }); ok && len(many.Unwrap()) > 0 {
-			next = many.Unwrap()[len(many.Unwrap())-1]
-		}
-		if next == nil {
-			return server.FindString(err.Error()) + " " + cause.Error()
-		}
-		cause = next
+	text := err.Error()
+	cause := text
+	if i := strings.LastIndex(text, ": "); i >= 0 {
+		cause = text[i+2:]
 	}
+	return server.FindString(text) + " " + cause
 }
 
 // add adds a target that waits for something; nil is nothing.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/natives/saas/promotion"
 )
 
 // A listening forge tells what people wrote.
@@ -56,4 +57,34 @@ func TestComments(t *testing.T) {
 	}
 	s.now = s.now.Add(48 * time.Hour)
 	s.mustLoop()
+}
+
+// A merge request that an earlier version named by its files alone, and that a person closed, is heard once: its commit
+// stays rejected, and the branch is forgotten.
+func TestEarlierBranchesAreHeard(t *testing.T) {
+	s := newScene(t, 1, 1)
+	s.code = []string{sha(2), sha(1)}
+	s.deployAll(sha(2))
+	s.mustLoop("commit", "open")
+	m := s.forge.requests[0]
+	old := promotion.Branch([]string{s.file(0)})
+	s.forge.heads[old] = s.forge.heads[m.Branch]
+	delete(s.forge.heads, m.Branch)
+	err := updateDocument(t.Context(), s.state, componentsKey, func(of map[string]memory) {
+		of[old] = of[m.Branch]
+		delete(of, m.Branch)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Branch, m.State, m.ClosedBy, m.Closed = old, services.MergeClosed, "jane", s.now
+	delete(s.forge.heads, old)
+	s.mustLoop()
+	s.mustLoop()
+	if !strings.Contains(s.log.String(), "HELD rejected") || !strings.Contains(s.log.String(), "jane rejected") {
+		t.Errorf("got %s", s.log.String())
+	}
+	if of, err := readDocument[memory](t.Context(), s.state, componentsKey); err != nil || of[old].Number != 0 {
+		t.Errorf("got %+v, %v", of, err)
+	}
 }
