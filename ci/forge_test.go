@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/app-sre/prcheck/doubles/gitlabtest"
 	"github.com/app-sre/prcheck/integration/services"
@@ -109,6 +110,46 @@ func TestForge(t *testing.T) {
 	}
 	if repo.Head(promotionBranch) != "" {
 		t.Error("the branch is there")
+	}
+}
+
+// A forge tells what people wrote, in order, and who approved and who closed.
+func TestForgeListens(t *testing.T) {
+	f, repo, _ := forge(t, nil)
+	if _, err := promote(t, f, map[string]string{"data/a.yml": "a: 2\r\n"}); err != nil {
+		t.Fatal(err)
+	}
+	number, err := f.Open(t.Context(), services.MergeText{Branch: promotionBranch, Target: "main", Title: "promote"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if theOnly(t, f).Approved {
+		t.Error("nobody approved it")
+	}
+	at := time.Date(2026, 6, 1, 8, 0, 0, 0, time.UTC)
+	for _, n := range []gitlabtest.Note{
+		{ID: 900, Author: gitlabtest.Human, Body: "second", At: at.Add(time.Hour), EditedAt: at.Add(2 * time.Hour)},
+		{ID: 800, Author: gitlabtest.Human, Body: "first", At: at}, {ID: 950, Author: gitlabtest.Bot, Body: "ours", At: at},
+		{ID: 960, Author: gitlabtest.Human, Body: "approved", At: at, System: true},
+	} {
+		if err := repo.AddNote(number, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said, err := f.Said(t.Context(), number)
+	if want := []services.Said{{ID: 800, By: "jane", Body: "first", At: at},
+		{ID: 900, By: "jane", Body: "second", At: at.Add(time.Hour), Edited: true}}; err != nil || !slices.Equal(said, want) {
+		t.Errorf("got %+v, %v", said, err)
+	}
+	if err := repo.Approve(number, gitlabtest.Jane); err != nil || !theOnly(t, f).Approved {
+		t.Errorf("it is not approved: %v", err)
+	}
+	if err := repo.Close(number, gitlabtest.Jane); err != nil {
+		t.Fatal(err)
+	}
+	past, err := f.Past(t.Context(), promotionBranch)
+	if err != nil || len(past) != 1 || past[0].ClosedBy != "jane" || past[0].ClosedByUs || past[0].Closed.IsZero() {
+		t.Errorf("past: got %+v, %v", past, err)
 	}
 }
 

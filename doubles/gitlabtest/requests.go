@@ -163,6 +163,14 @@ func (r *Repository) Conflicting() []MergeRequest {
 	return out
 }
 
+// AddNote adds a note to a merge request, with the number that it has.
+func (r *Repository) AddNote(iid int, n Note) error {
+	return r.act(iid, func(m *mergeRequest) *refusal {
+		m.notes = append(m.notes, n)
+		return nil
+	})
+}
+
 // NotesOf returns the notes of a merge request.
 func (r *Repository) NotesOf(iid int) (notes []Note) {
 	_ = r.act(iid, func(m *mergeRequest) *refusal { // no merge request has no notes
