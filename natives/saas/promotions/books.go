@@ -239,13 +239,23 @@ func (a *asker) ranAt(ctx context.Context, t *saas.Target, commit string) bool {
 
 // subscriberOf returns the subscriber that an entry of a merge request is about, nil if it is gone.
 func (w *work) subscriberOf(e entry) *subscriber {
-	for _, s := range w.all {
+	if w.byPlace == nil {
+		w.byPlace = map[[4]string][]*subscriber{}
+		for _, s := range w.all {
+			at := s.entry(w.settings, promotion.Decision{}).place()
+			w.byPlace[at] = append(w.byPlace[at], s)
+		}
+	}
+	for _, s := range w.byPlace[e.place()] {
 		if e.isSame(s.entry(w.settings, promotion.Decision{})) {
 			return s
 		}
 	}
 	return nil
 }
+
+// place returns what most entries of other targets do not have in common with an entry.
+func (e entry) place() [4]string { return [4]string{e.File, e.Template, e.Namespace, e.Name} }
 
 // note notes what the decision of a subscriber rests on: which commit the data have, and the order of the commits of
 // its publishers.

@@ -164,6 +164,7 @@ type work struct {
 
 	bucket   integration.BucketWriter // of the ledger; nil until something is noted
 	forge    services.ForgeWriter
+	byPlace  map[[4]string][]*subscriber        // by the place of their entries; nil until it is asked
 	deaf     map[string]error                   // by branch: why it is not known what people did with its merge request
 	past     map[string][]services.MergeRequest // by branch, as far as they were asked
 	heads    map[string]string                  // of our branches
