@@ -25,6 +25,7 @@ type fakeForge struct {
 	fail     map[string]error
 	// conflicting makes it say of all merge requests that they conflict.
 	conflicting bool
+	byLines     bool // changes of other lines do not conflict, as in git
 	now         time.Time
 }
 
@@ -116,8 +117,29 @@ func (f *fakeForge) conflicts(branch string) bool {
 	base := f.commits[f.base(mainID, id)]
 	theirs := changed(base.files, main.files)
 	return slices.ContainsFunc(changed(base.files, ours.files), func(path string) bool {
-		return slices.Contains(theirs, path) && ours.files[path] != main.files[path]
+		if !slices.Contains(theirs, path) || ours.files[path] == main.files[path] {
+			return false
+		}
+		_, clean := byLines(base.files[path], ours.files[path], main.files[path])
+		return !f.byLines || !clean
 	})
+}
+
+// byLines merges two texts that changed other lines of a base.
+func byLines(base, ours, theirs string) (string, bool) {
+	b, o, t := strings.SplitAfter(base, "\n"), strings.SplitAfter(ours, "\n"), strings.SplitAfter(theirs, "\n")
+	if len(b) != len(o) || len(b) != len(t) {
+		return "", false
+	}
+	for i := range b {
+		switch {
+		case o[i] == b[i]:
+			o[i] = t[i]
+		case t[i] != b[i] && t[i] != o[i]:
+			return "", false
+		}
+	}
+	return strings.Join(o, ""), true
 }
 
 // merge merges a merge request, if it can be.
@@ -129,7 +151,11 @@ func (f *fakeForge) merge(m *services.MergeRequest) bool {
 	ours, id := f.at(m.Branch)
 	files := maps.Clone(main.files)
 	for _, path := range changed(f.commits[f.base(mainID, id)].files, ours.files) {
-		if files[path] = ours.files[path]; !has(ours.files, path) {
+		text, clean := byLines(f.commits[f.base(mainID, id)].files[path], ours.files[path], main.files[path])
+		if files[path] = ours.files[path]; f.byLines && clean {
+			files[path] = text
+		}
+		if !has(ours.files, path) {
 			delete(files, path)
 		}
 	}

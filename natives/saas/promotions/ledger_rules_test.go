@@ -47,6 +47,10 @@ func TestLedgerRules(t *testing.T) {
 			["1h","close","us"],["1h","loop","L2"],["2h","commit","shop","C"],["2h","run","stage","C","ok"],["2h","loop","L3"],["3h","merge","eu"],["3h","loop","L4"]]}`,
 			`{"L1":{"requests":[["eu","us"]]},"L2":{"eu":"held B rejected","us":"held B rejected"},
 			"L3":{"eu":"propose C","us":"held B rejected","requests":[["eu"]]},"L4":{"us":"held B rejected","requests":[]}}`},
+		"two stages of one file are merged one after the other": {
+			`{"targets":[` + stage + `,` + canary + `,` + directly + `],"steps":[["-240h","run","canary","A","ok"],` + began + `,
+			["0h","loop","L1"],["1h","merge","canary"],["1h","merge","production"],["1h","loop","L2"]]}`,
+			`{"L1":{"requests":[["canary"],["production"]]},"L2":{"canary":"nothing","production":"nothing","requests":[]}}`},
 		"a command rejects one of two": {
 			`{"targets":[` + stage + `,` + secondOne + `,` + regions + `],` + janes + `,"steps":[["-240h","run","s2","A","ok"],
 			["-240h","run","stage","A","ok"],["-1h","loop","begin"],["0h","commit","shop","B"],["0h","run","stage","B","ok"],["0h","run","s2","B","ok"],["0h","loop","L1"],

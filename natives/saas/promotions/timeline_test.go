@@ -99,6 +99,7 @@ func newTimeline(t *testing.T, in timelineCase) *timeline {
 			"app": saastest.Ref(saastest.App), "environment": saastest.Ref(env), "cluster": saastest.Ref(saastest.Cluster)}
 	}
 	p.forge = newForge(p.files())
+	p.forge.byLines = true
 	p.client = timelineForge{p.forge, p}
 	p.text = func(ref, path string) string {
 		c, _ := p.forge.at(ref)
