@@ -183,6 +183,29 @@ func TestNameTakenMeanwhile(t *testing.T) {
 	}
 }
 
+// One that somebody else makes in the moment between two looks is not ours, although we were about to create one before.
+func TestKeyTakenBetween(t *testing.T) {
+	s := newPlainScene(t, "kanban", kanban()...)
+	s.withBoard()
+	delete(s.Data, "/cloud/card.yml")
+	delete(s.Data, "/cloud/robot.yml")
+	m := &memory{store: s.state, key: "kanban/v1/boards/plans", at: s.now.Add(-time.Hour)}
+	if err := m.Intend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	looks := 0
+	s.before = func(r *http.Request) error {
+		if looks++; looks == 2 {
+			s.api.Set("/v1/boards", plaintest.Item{"id": 40, "name": "plans", "title": "of others"})
+		}
+		return nil
+	}
+	_ = s.run() // it is told
+	if s.api.Writes() != "" || looks < 2 {
+		t.Errorf("after %d looks it writes %q", looks, s.api.Writes())
+	}
+}
+
 // A list that cannot be read to its end is an error, and creates nothing.
 func TestUnreadPages(t *testing.T) {
 	for _, at := range []string{"page=2", "page=3"} {

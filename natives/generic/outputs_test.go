@@ -31,6 +31,7 @@ type givingScene struct {
 	gives  map[string]object // by name
 	fails  []string          // names whose writes the service refuses
 	asked  []string          // requests
+	wrote  func(name string) // is told of each write, if it is not nil
 	store  map[string]string // what was written to the store of secrets
 }
 
@@ -77,7 +78,9 @@ func (s *givingScene) answer(r *http.Request) (*http.Response, error) {
 		if err := json.NewDecoder(r.Body).Decode(&is); err != nil {
 			return nil, err
 		}
-		s.things[name] = is
+		if s.things[name] = is; s.wrote != nil {
+			s.wrote(name)
+		}
 	case r.Method == http.MethodPost && action == "listKeys" && isThere:
 		return say(http.StatusOK, object{"keys": []any{object{"value": "key-of-" + name}}})
 	case !isThere:
@@ -368,6 +371,14 @@ func TestOutputs(t *testing.T) {
 	s.body("/cloud/a.yml")["size"] = "2"
 	step("a", "p2") // it could have changed the value, and did not
 	step("", "p2")
+	s.wrote = func(name string) {
+		if name == "a" {
+			s.gives["a"] = object{"principalId": "p3"}
+		}
+	}
+	s.body("/cloud/a.yml")["size"] = "3"
+	step("a b", "p3")
+	step("", "p3")
 }
 
 // What a resource needs of another one that is not there, it waits for; others go on.
@@ -430,6 +441,8 @@ func TestOutputsIntoStore(t *testing.T) {
 	s.secrets["cloud/outputs/a/password"] = "another one"
 	must("", "map[cloud/outputs/a/password:"+secret+"]")
 	must("", "map[]")
+	s.body("/cloud/a.yml")["size"] = "2"
+	must("a", "map[]") // another reason to write is none for the store
 	s.settings = "hosts: [arm.example]"
 	_ = s.run() // it is told
 	if got := s.failures(); !strings.HasPrefix(got, "OUTPUT_STORE /cloud/a.yml") {
