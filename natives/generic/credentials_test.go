@@ -24,7 +24,9 @@ func federated(s *scene) (logins *[]integration.Login) {
 	logins = &[]integration.Login{}
 	reader := s.endpoint(true)
 	s.reach = func(ctx context.Context, ref integration.EndpointRef) (http.RoundTripper, error) {
+		s.mu.Lock()
 		*logins = append(*logins, ref.Login)
+		s.mu.Unlock()
 		return reader(ctx, ref)
 	}
 	return logins

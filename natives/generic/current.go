@@ -63,7 +63,6 @@ type service struct {
 	known   map[reconcile.Key]reconcile.Record
 	owner   reconcile.Owner
 	now     func() time.Time
-	places  sync.Mutex // guards where entries are
 }
 
 // open returns the client of a part, which sends requests with a transport.

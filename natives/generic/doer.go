@@ -186,7 +186,7 @@ func (w *writing) write(ctx context.Context) error {
 	}
 	w.written = r.Live.Body
 	if r.Path != "" && w.of.Plain != nil {
-		w.at = &rest.Place{Path: r.Path}
+		w.at.set(r.Path)
 	}
 	if err := w.publish(ctx, r.Live.Body); err != nil {
 		return err

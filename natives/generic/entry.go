@@ -45,8 +45,8 @@ type entry struct {
 	// store of secrets lacks.
 	taken    map[string]any
 	unstored []string
-	// at is where the resource was found whose id the service gives, nil if it is not known.
-	at *rest.Place
+	// at is where the resource was found whose id the service gives.
+	at *foundAt
 	// written is the resource as it was read after a write, nil if nothing was written.
 	written any
 	// leftOut is the places that the last plan leaves to other managers.
@@ -62,7 +62,7 @@ func (g *generic) item(ctx context.Context, r *cloud.Resource, children []reconc
 	if r.Adopt != cloud.AdoptNever {
 		it.Claim = reconcile.Adopt
 	}
-	e := &entry{of: r, family: g.Families(r.API.Family), desired: r.Body}
+	e := &entry{of: r, family: g.Families(r.API.Family), desired: r.Body, at: &foundAt{}}
 	if e.family != nil && e.family.Envelope != nil && r.Of != nil {
 		e.desired = body.Merge(r.Body, e.family.Envelope(r.Of, r.Address))
 	}

@@ -79,7 +79,7 @@ func (s *service) find(ctx context.Context, e *entry, l *listing) (rest.Place, e
 	out := rest.Place{Collection: collection, Front: path[:strings.LastIndexByte(path, '/')]}
 	if !e.of.IsSought {
 		out.Path = path
-		s.note(e, &out)
+		e.at.set(out.Path)
 		return out, nil
 	}
 	for _, known := range s.knownPaths(e) {
@@ -89,13 +89,13 @@ func (s *service) find(ctx context.Context, e *entry, l *listing) (rest.Place, e
 		}
 		if live.Found {
 			out.Path, out.Live = known, &live
-			s.note(e, &out)
+			e.at.set(out.Path)
 			return out, nil
 		}
 	}
 	id, err := s.search(ctx, e, collection, l)
 	if err != nil || id == "" {
-		s.note(e, nil)
+		e.at.set("")
 		return out, err
 	}
 	out.Path = out.Front + "/" + url.PathEscape(id)
@@ -107,7 +107,7 @@ func (s *service) find(ctx context.Context, e *entry, l *listing) (rest.Place, e
 		return rest.Place{Collection: collection, Front: out.Front}, nil
 	}
 	out.Live = &live
-	s.note(e, &out)
+	e.at.set(out.Path)
 	return out, nil
 }
 
@@ -119,22 +119,29 @@ func moved(path string, around *entry, to string) string {
 	return path
 }
 
-// note notes where the resource of an entry is, nil if it is not there.
-func (s *service) note(e *entry, at *rest.Place) {
-	s.places.Lock()
-	defer s.places.Unlock()
-	if e.at = nil; at != nil {
-		e.at = &rest.Place{Path: at.Path}
-	}
+// A foundAt is the path at which a resource was found, "" if it was not. What stands in the resource looks for it as
+// well, at the same time.
+type foundAt struct {
+	mu   sync.Mutex
+	path string
+}
+
+func (f *foundAt) get() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.path
+}
+
+func (f *foundAt) set(path string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.path = path
 }
 
 // knownPaths returns where a resource was: where this run found it, else where the state has it.
 func (s *service) knownPaths(e *entry) []string {
-	s.places.Lock()
-	at := e.at
-	s.places.Unlock()
-	if at != nil && at.Path != "" {
-		return []string{at.Path}
+	if path := e.at.get(); path != "" {
+		return []string{path}
 	}
 	was, _, ok := recordOf(s.known[e.of.Key])
 	if !ok || was.URI == "" || was.URI == e.of.Address.URI() {
@@ -178,8 +185,8 @@ func (s *service) targetAt(e *entry, path string) rest.Target {
 // address returns where a resource is, as far as it is known.
 func (e *entry) address() family.Address {
 	a := e.of.Address
-	if e.at != nil && e.at.Path != "" {
-		a.Path = e.at.Path
+	if path := e.at.get(); path != "" {
+		a.Path = path
 	}
 	return a
 }

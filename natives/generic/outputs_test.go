@@ -536,7 +536,9 @@ func TestOutputsOfAnotherAPI(t *testing.T) {
 	inner := s.reach
 	var endpoints []string
 	s.reach = func(ctx context.Context, ref integration.EndpointRef) (http.RoundTripper, error) {
+		s.mu.Lock()
 		endpoints = append(endpoints, ref.URL)
+		s.mu.Unlock()
 		return inner(ctx, ref)
 	}
 	base := s.Clone()
