@@ -14,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/natives/generic/family"
 	"github.com/app-sre/prcheck/natives/generic/hooks"
 	"github.com/app-sre/prcheck/natives/generic/importer"
+	"github.com/app-sre/prcheck/natives/generic/plain"
 	"github.com/app-sre/prcheck/natives/generic/rest"
 	"github.com/app-sre/prcheck/natives/generic/rules"
 	"github.com/app-sre/prcheck/natives/generic/threeway"
@@ -26,14 +27,24 @@ import (
 // resource imports a resource, and what stands in it.
 func (s *source) resource(ctx context.Context, of *resources.Type, at family.Address,
 	withChildren bool) ([]Imported, error) {
-	live, err := s.client.Read(ctx, rest.Target{Address: at, Type: of.ID()})
+	t := rest.Target{Address: at, Type: of.ID()}
+	if of.Family == resources.Plain {
+		var err error
+		if t.Plain, err = s.api.Specs().Plain(of); err != nil {
+			return nil, reconcile.Config(err)
+		}
+		if withChildren {
+			return nil, reconcile.Config(errPlainChildren)
+		}
+	}
+	live, err := s.client.Read(ctx, t)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("reading %s: %w", at.ID, err)
 	case !live.Found:
 		return nil, reconcile.Config(fmt.Errorf("%s is not there", at.ID))
 	}
-	one, err := s.imported(ctx, of, at, live)
+	one, err := s.imported(ctx, of, at, live, t.Plain)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", at.ID, err)
 	}
@@ -53,6 +64,10 @@ func (s *source) resource(ctx context.Context, of *resources.Type, at family.Add
 	}
 	return out, nil
 }
+
+// errPlainChildren says what an import of a plain API leaves out.
+var errPlainChildren = errors.New("what stands in a resource of a plain API is imported by its own id: leave out " +
+	"--with-children")
 
 // maxImported is how many resources one import writes about.
 const maxImported = 1000
@@ -122,9 +137,13 @@ var marksToDrop = reconcile.Mark{Integration: "i", Version: "v", Caller: "c"}
 
 // imported makes the datafile about a resource.
 func (s *source) imported(ctx context.Context, of *resources.Type, at family.Address,
-	live rest.Live) (Imported, error) {
+	live rest.Live, habits *plain.Habits) (Imported, error) {
 	f, specs := s.client.Family, s.api.Specs()
-	mark := markOf(f, live.Body)
+	mark, isMarkable, envelopeOf := markOf(f, live.Body), canMark(f, specs, of), ""
+	if habits != nil {
+		mark, isMarkable, envelopeOf = habits.Marks.Of(live.Body), habits.Marks.Member != "", habits.Answer
+		live.Body = habits.Alike(habits.Marks.Drop(live.Body), nil)
+	}
 	if err := importer.CheckMark(mark, s.owner.Mark()); err != nil {
 		return Imported{}, err
 	}
@@ -165,9 +184,9 @@ func (s *source) imported(ctx context.Context, of *resources.Type, at family.Add
 	key, root := cloud.KeyOf(s.api, f, at)
 	return Imported{File: path.Join(s.folder, e.File()), Text: text, ID: at.ID, Entry: e, key: key,
 		record: record{Body: body.Canonical(applied), Type: of.ID(), ID: at.ID, URI: at.URI(),
-			Digest: body.Digest(desired)},
+			Digest: body.Digest(desired), Envelope: envelopeOf},
 		part:     native.Part{Shard: root, Caller: s.owner.Caller, At: s.api.Endpoint},
-		Unmarked: mark == (reconcile.Mark{}) && canMark(f, specs, of)}, nil
+		Unmarked: mark == (reconcile.Mark{}) && isMarkable}, nil
 }
 
 // strip returns what data hold of a live resource.

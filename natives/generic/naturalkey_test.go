@@ -2,6 +2,7 @@ package generic
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
@@ -226,6 +227,60 @@ func TestUnreadPages(t *testing.T) {
 		_ = s.run() // it is told as a finding
 		if got := s.failures(); !strings.HasPrefix(got, "INCOMPLETE") || s.api.Writes() != "" {
 			t.Errorf("%s: got %q, and it writes %q", at, got, s.api.Writes())
+		}
+	}
+}
+
+// Against a service that fails, throttles and loses answers at random, a run is never green while something is wrong, and
+// nothing is ever there twice. Once it is well again, all becomes as the data say and quiet.
+func TestPlainFaults(t *testing.T) {
+	for seed := range uint64(8) {
+		random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // a test wants the same numbers again
+		s := newPlainScene(t, "kanban", kanban()...)
+		s.withBoard()
+		var mu sync.Mutex
+		chance := func(n int) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return random.IntN(n) == 0
+		}
+		s.api.Fail = func(string, string) int {
+			switch {
+			case chance(8):
+				return http.StatusInternalServerError
+			case chance(8):
+				return http.StatusTooManyRequests
+			}
+			return 0
+		}
+		s.before = func(*http.Request) error {
+			if chance(8) {
+				return fmt.Errorf("the connection ends")
+			}
+			return nil
+		}
+		s.after = s.before
+		for round := range 8 {
+			s.body(board)["title"] = fmt.Sprint("title ", round/2)
+			s.now = s.now.Add(3 * time.Minute)
+			if err := s.run(); err != nil || s.failures() != "" {
+				continue
+			}
+			is := s.api.Items("/v1/boards")
+			if len(is) != 1 || is[0]["title"] != s.body(board)["title"] || len(s.api.Items("/v1/boards/1/cards")) != 1 {
+				t.Errorf("seed %d: it is green, and there is %v", seed, is)
+			}
+		}
+		s.before, s.after, s.api.Fail = nil, nil, nil
+		for range 3 {
+			s.now = s.now.Add(3 * time.Minute)
+			_ = s.run() // it ends one day
+		}
+		s.done("")
+		for _, collection := range []string{"/v1/boards", "/v1/boards/1/cards", "/v1/teams/red/robots"} {
+			if n := len(s.api.Items(collection)); n != 1 {
+				t.Errorf("seed %d: there are %d of %s", seed, n, collection)
+			}
 		}
 	}
 }

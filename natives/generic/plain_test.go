@@ -237,6 +237,31 @@ func TestPlainForms(t *testing.T) {
 	s.done("")
 }
 
+// What somebody made by hand is imported by its id, and the plan right after is empty: nothing is written, also with a
+// member that requests take as one value.
+func TestPlainImport(t *testing.T) {
+	for name, labels := range map[string]plaintest.Item{"unmarked": {"team": "shop"}, "marked": {"prcheck": "default"}} {
+		s := newPlainScene(t, "kanban", kanban()...)
+		s.api.Set("/v1/boards", plaintest.Item{"id": 7, "name": "plans", "title": "Plans", "size": "small", "labels": labels})
+		var got []Imported
+		n := Importer(ImportOptions{ID: "/v1/boards/7", Folder: "cloud", Save: func(all []Imported) error {
+			got = all
+			return nil
+		}})
+		if err := n.Run(t.Context(), s.environment(nil), integration.Actors{State: s.state}); err != nil {
+			t.Fatal(err)
+		}
+		entry := got[0].Entry
+		is, _ := entry.Body.(map[string]any)
+		if is["size"] != "small" || is["created"] != nil || strings.Contains(string(got[0].Text), "prcheck") {
+			t.Errorf("%s: got %s", name, got[0].Text)
+		}
+		s.Add("/"+got[0].File, object{"type": entry.Type, "resourceId": entry.ResourceID, "body": entry.Body})
+		s.done("")
+		s.done("")
+	}
+}
+
 // forgetRecords forgets all that the state knows.
 func (s *plainScene) forgetRecords() {
 	all, err := s.state.List(s.t.Context(), "")

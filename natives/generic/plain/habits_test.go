@@ -146,6 +146,45 @@ func TestHabits(t *testing.T) {
 	}
 }
 
+// Most types of real specifications can be managed without a description. Each other one is told with its reason.
+func TestTypesOfSpecifications(t *testing.T) {
+	for _, c := range []struct {
+		file  []string
+		least int
+		codes string
+	}{
+		{[]string{"hetzner-2026-02-20", "hcloud.json"}, 12, "NATURAL_KEY"},
+		{[]string{"digitalocean-2026-08-07", "digitalocean-part.json"}, 6, "NATURAL_KEY DESCRIPTION"},
+	} {
+		file := shared.Path(t, append([]string{"data", "specs"}, c.file...)...)
+		set := openapi.NewSet(func(string, int64) ([]byte, error) { return os.ReadFile(file) }, openapi.Limits{})
+		d, err := set.Document("spec.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		good, all := 0, resources.NewIndex([]*openapi.Document{d}).Types()
+		for _, one := range all {
+			classifier, err := classes.New(one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = plain.Read(one, classifier)
+			if err == nil {
+				good++
+				continue
+			}
+			t.Logf("%s: %v", one.Path, err)
+			if !strings.Contains(c.codes, openapi.CodeOf(err)) {
+				t.Errorf("%s: %v", one.Path, err)
+			}
+		}
+		if good < c.least {
+			t.Errorf("%s: %d of %d types can be managed, want %d", c.file[0], good, len(all), c.least)
+		}
+		t.Logf("%s: %d of %d types can be managed without a description", c.file[0], good, len(all))
+	}
+}
+
 // Pages are followed by what the answers say, and else read until one is empty. What cannot be followed is an error.
 func TestPages(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -162,6 +162,23 @@ func (m Marks) Strip(live any) any {
 	return out
 }
 
+// Drop returns a resource without the mark.
+func (m Marks) Drop(live any) any {
+	object, isObject := live.(map[string]any)
+	labels, isLabels := object[m.Member].(map[string]any)
+	if !isObject || m.IsList || !isLabels {
+		return m.Strip(live)
+	}
+	out := maps.Clone(object)
+	kept := maps.Clone(labels)
+	if delete(kept, label); len(kept) == 0 {
+		delete(out, m.Member)
+		return out
+	}
+	out[m.Member] = kept
+	return out
+}
+
 // without returns a list of texts without our mark.
 func (m Marks) without(items []any) []any {
 	return slices.DeleteFunc(slices.Clone(items), func(item any) bool {
