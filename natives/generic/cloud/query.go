@@ -40,15 +40,12 @@ func (g *graphType) has(name string) bool {
 	return g == nil || slices.ContainsFunc(g.Fields, func(f struct{ Name string }) bool { return f.Name == name })
 }
 
-// queries returns the queries for APIs and resources that the data can answer.
-func queries(ctx context.Context, query integration.QueryFunc) (apis, all string, err error) {
-	raw, err := query(ctx, newerQuery, nil)
-	if err != nil {
-		return "", "", fmt.Errorf("asking which fields the data have: %w", err)
-	}
+// queries returns the queries for APIs and resources that the data can answer. A server that does not tell its types is
+// asked for everything.
+func queries(ctx context.Context, query integration.QueryFunc) (apis, all string) {
 	var types struct{ API, Resource *graphType }
-	if err := json.Unmarshal(raw, &types); err != nil {
-		return "", "", fmt.Errorf("reading which fields the data have: %w", err)
+	if raw, err := query(ctx, newerQuery, nil); err != nil || json.Unmarshal(raw, &types) != nil {
+		types.API, types.Resource = nil, nil
 	}
 	fields := func(t *graphType, name string) string {
 		if t.has(name) {
@@ -57,7 +54,7 @@ func queries(ctx context.Context, query integration.QueryFunc) (apis, all string
 		return ""
 	}
 	return fmt.Sprintf(apisQuery, fields(types.API, "credentials")),
-		fmt.Sprintf(resourcesQuery, fields(types.Resource, "outputs")), nil
+		fmt.Sprintf(resourcesQuery, fields(types.Resource, "outputs"))
 }
 
 // A secretRow is a reference to a secret as an answer has it.

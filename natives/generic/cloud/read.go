@@ -41,10 +41,7 @@ const maxKept = 64
 // the data have no such lists.
 func (r *Reader) Read(ctx context.Context, query integration.QueryFunc) (*Model, error) {
 	m := &Model{}
-	ofAPIs, ofResources, err := queries(ctx, query)
-	if err != nil {
-		return nil, err
-	}
+	ofAPIs, ofResources := queries(ctx, query)
 	apis, err := ask[apiRow](ctx, query, ofAPIs, "the APIs (cloud_apis_v1)")
 	if err != nil {
 		return nil, err
