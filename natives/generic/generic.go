@@ -81,7 +81,7 @@ type ownSettings struct {
 	Hosts []string `yaml:"hosts"`
 	// TokenFiles are the files in which the platform keeps tokens, by the names that the data use.
 	TokenFiles map[string]string `yaml:"token_files"`
-	// OutputsBelow are what the paths of secrets begin with that values of resources may go to.
+	// OutputsBelow are the folders of secrets that values of resources may go to.
 	OutputsBelow []string `yaml:"outputs_below"`
 	// Timeout is how long a run waits for one operation.
 	Timeout time.Duration `yaml:"timeout"`

@@ -26,8 +26,10 @@ const pathOutputs = "outputs"
 // checkStores returns why the outputs of a resource may not go where they should, "" if they may.
 func (s ownSettings) checkStores(r *cloud.Resource) string {
 	for _, out := range r.Outputs {
-		if !slices.ContainsFunc(s.OutputsBelow, func(front string) bool { return strings.HasPrefix(out.To.Path, front) }) {
-			return fmt.Sprintf("the settings do not let values go to the secret %.200q: add what its path begins with to "+
+		if !slices.ContainsFunc(s.OutputsBelow, func(front string) bool {
+			return front != "" && strings.HasPrefix(out.To.Path, strings.TrimSuffix(front, "/")+"/")
+		}) {
+			return fmt.Sprintf("the settings do not let values go to the secret %.200q: add a folder that it is in to "+
 				"outputs_below", out.To.Path)
 		}
 	}

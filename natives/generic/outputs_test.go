@@ -443,7 +443,7 @@ func TestOutputsIntoStore(t *testing.T) {
 	must("", "map[]")
 	s.body("/cloud/a.yml")["size"] = "2"
 	must("a", "map[]") // another reason to write is none for the store
-	s.settings = "hosts: [arm.example]"
+	s.settings = "hosts: [arm.example], outputs_below: [cloud/out, cloud/output, cloud/outputs/a/, '']"
 	_ = s.run() // it is told
 	if got := s.failures(); !strings.HasPrefix(got, "OUTPUT_STORE /cloud/a.yml") {
 		t.Errorf("got %s", got)
