@@ -106,7 +106,7 @@ func (w *batch) look(base string, r queue.Request) queue.Proof {
 // run runs a delta.
 func (w *batch) run(s queue.Start) {
 	p := w.look(s.Pair.Base, queue.Request{Head: s.Pair.Head})
-	with := append(strings.Fields(s.Pair.Base)[1:], s.Pair.Head)
+	with := slices.Concat(strings.Fields(s.Pair.Base)[1:], []string{s.Pair.Head})
 	for _, t := range p.Tasks {
 		if slices.Contains(s.Tasks, t.Name) {
 			w.ran[t.Inputs] = queue.RunPassed

@@ -168,6 +168,6 @@ func (w *walk) guess() {
 
 // behind returns the decision about a request that waits for others.
 func (w *walk) behind(s Standing, why Reason) Decision {
-	return Decision{Pair: Pair{s.Place.Head, w.base}, State: Behind, Reason: why, Delta: s.Decision.Delta,
-		Influences: s.Decision.Influences}
+	return Decision{Pair: Pair{s.Place.Head, w.base}, State: Behind, Reason: why, Delta: s.Delta,
+		Influences: s.Influences}
 }

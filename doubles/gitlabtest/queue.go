@@ -51,7 +51,7 @@ func (r *Repository) Label(iid int, by Person, add, remove []string) error {
 // Title lets somebody change the title of a merge request, for instance into that of a draft.
 func (r *Repository) Title(iid int, title string) error {
 	return r.act(iid, func(m *mergeRequest) *refusal {
-		m.MergeRequest.Title = title
+		m.Title = title
 		return nil
 	})
 }

@@ -289,7 +289,7 @@ func (s *cloudScene) settle(ctx context.Context, isGood bool) error {
 	}
 	var wrong error
 	env, err := s.environment(false, func(r integration.Remark) {
-		if r.Effect == nil && r.Unlooked == nil && r.Finding.Fails() {
+		if r.Effect == nil && r.Unlooked == nil && r.Fails() {
 			wrong = fmt.Errorf("a run of the data fails: %s %s", r.Code, r.Message)
 		}
 	})

@@ -53,7 +53,7 @@ func (t *told) take(r integration.Remark) {
 		t.effects = append(t.effects, fmt.Sprintf("not new (%q): %s", r.Effect.Since, textOf(*r.Effect)))
 	case r.Unlooked != nil:
 		t.unlooked = append(t.unlooked, r.Unlooked.What)
-	case r.Finding.Fails():
+	case r.Fails():
 		t.isRefused = true
 	}
 }

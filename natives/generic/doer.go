@@ -225,7 +225,7 @@ var errMoved = fmt.Errorf("its mark changed just now: %w", reconcile.ErrConflict
 
 // isStillOurs returns an error if the mark is not the one that was judged.
 func (w *writing) isStillOurs(_ context.Context, live rest.Live) error {
-	if live.Found && w.fresh != nil && !w.fresh.Unmarkable && w.doer.markOf(w.entry, live.Body) != w.fresh.Mark {
+	if live.Found && w.fresh != nil && !w.fresh.Unmarkable && w.markOf(w.entry, live.Body) != w.fresh.Mark {
 		return errMoved
 	}
 	return nil

@@ -239,7 +239,7 @@ func valueOf(live any, at string) (string, bool, error) {
 
 // takeNow lets the entry of a step take the values that other resources have at this moment.
 func (w *writing) takeNow(ctx context.Context) error {
-	err := w.entry.take(ctx, func(ctx context.Context, o *cloud.Output) (any, bool, error) {
+	err := w.take(ctx, func(ctx context.Context, o *cloud.Output) (any, bool, error) {
 		if w.entries[o.Of.Key] == nil {
 			live, err := w.readElsewhere(ctx, w.env, o)
 			return live.Body, live.Found, err

@@ -26,7 +26,7 @@ func (p *planner) Plan(ctx context.Context, live rest.Live) (*rest.Change, error
 	case !live.Found && p.fresh != nil:
 		return nil, fmt.Errorf("somebody deleted it just now: %w", reconcile.ErrConflict)
 	case live.Found && p.fresh == nil && p.of.IsSought && p.canMark() &&
-		p.doer.markOf(p.entry, live.Body) != p.owner.Mark():
+		p.markOf(p.entry, live.Body) != p.owner.Mark():
 		return nil, fmt.Errorf("somebody made another one with its natural key: %w", reconcile.ErrConflict)
 	}
 	if err := p.isStillOurs(ctx, live); err != nil {

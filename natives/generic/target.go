@@ -41,7 +41,7 @@ func readsOf(m *cloud.Model) map[string][]string {
 		if !a.Mistake.IsZero() {
 			continue
 		}
-		all := append(out[a.Endpoint], a.ReadActions...)
+		all := slices.Concat(out[a.Endpoint], a.ReadActions)
 		slices.Sort(all)
 		out[a.Endpoint] = slices.Compact(all)
 	}

@@ -171,8 +171,8 @@ func (e endpoint) exchange(ctx context.Context) (*oauth2.Token, error) {
 	}}
 	conf := clientcredentials.Config{ClientID: l.ClientID, TokenURL: l.TokenURL, Scopes: strings.Fields(l.Scope),
 		AuthStyle: oauth2.AuthStyleInParams}
-	switch {
-	case l.Kind == integration.LoginFederated:
+	switch l.Kind {
+	case integration.LoginFederated:
 		assertion, err := readFile(l.TokenFile)
 		if err != nil || assertion == "" {
 			return nil, wrong("the file with the token of the platform cannot be read, or is empty: see token_files in the settings")

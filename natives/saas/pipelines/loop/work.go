@@ -159,7 +159,7 @@ func ended(was *decide.Intent, now decide.Memory) (*decide.Intent, decide.RunPha
 
 // asked reports whether a person wants a run again that failed, or fails by now.
 func (w *work) asked(ctx context.Context, c RunnableCell, m decide.Memory) bool {
-	since := time.Time{}
+	var since time.Time
 	switch {
 	case w.Retried == nil:
 		return false
