@@ -11,7 +11,7 @@ func TestLaw(t *testing.T) {
 		t.Skip("it starts git many times")
 	}
 	var out strings.Builder
-	if code := run(t.Context(), []string{"--scenes", "20", "--seed", "38"}, &out); code != 0 {
+	if code := run(t.Context(), []string{"--scenes", "12", "--seed", "38"}, &out); code != 0 {
 		t.Errorf("exit %d: %s", code, out.String())
 	}
 	if strings.Contains(out.String(), " 0 tasks held") {

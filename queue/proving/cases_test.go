@@ -223,6 +223,9 @@ func TestProofsWhereSchemasAreEnforced(t *testing.T) {
 		all[name]["prcheck.yaml"] = &settings
 	}
 	for _, c := range shared.Cases[proofCase](t, "merge_proof") {
+		if len(c.Expected.CouldHold) == 0 {
+			continue // the same as where it is believed
+		}
 		if edited := c.Input.Others["prcheck.yaml"]; edited != nil {
 			settings := *edited + "schemas: strict\n"
 			c.Input.Others["prcheck.yaml"] = &settings
