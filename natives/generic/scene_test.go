@@ -53,6 +53,13 @@ type scene struct {
 	reach func(context.Context, integration.EndpointRef) (http.RoundTripper, error)
 }
 
+// time returns the time of the scene, which waiting moves on.
+func (s *scene) time() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{World: cloudtest.New(endpoint), t: t, now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), name: Name,
@@ -62,7 +69,7 @@ func newScene(t *testing.T) *scene {
 	if s.service, err = armtest.Example(); err != nil {
 		t.Fatal(err)
 	}
-	s.service.Now = func() time.Time { return s.now }
+	s.service.Now = s.time
 	if s.state, err = state.Open(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
@@ -78,9 +85,7 @@ func newScene(t *testing.T) *scene {
 		}
 	}
 	s.Data[cloudtest.API]["specifications"] = names
-	clock := operation.Clock{Now: func() time.Time {
-		return s.now
-	}, Sleep: func(_ context.Context, d time.Duration) error {
+	clock := operation.Clock{Now: s.time, Sleep: func(_ context.Context, d time.Duration) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.now = s.now.Add(d)
@@ -134,7 +139,7 @@ func (s *scene) environment(base *cloudtest.World) integration.Environment {
 	s.findings, s.deeds, s.asked = nil, nil, nil
 	env := integration.Environment{
 		Integration: s.name, Settings: rules.For(s.name), Query: s.Query(s.t), State: state.ReadOnly(s.state), Log: &s.log,
-		Now: func() time.Time { return s.now }, Endpoint: s.endpoint(false), Workers: 4, Approve: s.approve,
+		Now: s.time, Endpoint: s.endpoint(false), Workers: 4, Approve: s.approve,
 		Report: func(f integration.Remark) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
