@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,7 +68,10 @@ func TestOwners(t *testing.T) {
 			all[i] = &colleague{tag: fmt.Sprintf("owner-%d", i), last: map[string]int{}}
 		}
 		count := 0
+		var mu sync.Mutex // requests come side by side
 		w.Intervene(nil, func(r armtest.Request) {
+			mu.Lock()
+			defer mu.Unlock()
 			if r.IsWrite() || r.Status != 200 || random.IntN(2) > 0 || strings.Count(r.Path, "/") != 8 {
 				return
 			}
