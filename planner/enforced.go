@@ -43,6 +43,9 @@ func mayReadAll(def *integration.Definition) bool {
 func (d *inputDigester) askable(b *bundle.Bundle, allowed map[bundle.SchemaPath]bool, may settings.Resources) string {
 	all := sha256.New()
 	add := func(text string) { _, _ = fmt.Fprintf(all, "%q\n", text) } // a hash never fails
+
+	// A run that might ask for more shows nothing of one that may not.
+	add(may.String())
 	texts := map[string]bool{}
 	for _, f := range b.Datafiles() {
 		if allowed[f.Schema] {

@@ -60,6 +60,26 @@ func TestEnforcedInputs(t *testing.T) {
 	}
 }
 
+// What a run was let ask for counts: one that passed where it might ask for all resources shows nothing about a run that
+// may ask for none, also if no resource is there.
+func TestEnforcedInputsOfPermission(t *testing.T) {
+	inputs := func(permission string) string {
+		base, head := world(), world()
+		rename(base, head)
+		base.resources, head.resources = object{}, object{}
+		in := input(t, base, head, "version: 1\nexec: {argv: [run, '{cmd}']}\nschemas: strict\n"+permission)
+		in.Results = planner.NoResults{}
+		return made(t, in).Tasks[0].Inputs
+	}
+	const none, some = "integrations: {it: {resources: none}}\n", "integrations: {it: {resources: [resources/a/**]}}\n"
+	if all := inputs(""); inputs(none) == all || inputs(some) == all || inputs(none) == inputs(some) {
+		t.Error("which resources a task may ask for does not count")
+	}
+	if inputs("# a comment\n"+some) != inputs(some) {
+		t.Error("the line of a pattern counts")
+	}
+}
+
 // What a task sees of base counts as well, since it compares both sides.
 func TestEnforcedInputsOfBase(t *testing.T) {
 	inputs := func(name string) string {

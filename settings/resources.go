@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -43,6 +44,18 @@ func (r Resources) AllowAll() bool {
 	return !r.limited || slices.ContainsFunc(r.globs, func(g Glob) bool {
 		return g.Pattern == "**" || g.Pattern == "resources/**"
 	})
+}
+
+// String says which resources may be asked for: the same text for the same ones, wherever the settings say it.
+func (r Resources) String() string {
+	if !r.limited {
+		return "all"
+	}
+	patterns := []string{}
+	for _, g := range r.globs {
+		patterns = append(patterns, g.Pattern)
+	}
+	return fmt.Sprintf("%q", patterns)
 }
 
 // withoutLines returns a copy without lines.
