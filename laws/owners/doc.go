@@ -1,4 +1,4 @@
-// Program owners holds what the packages of owners say of random small worlds against the truth, which it finds by
+// Command owners holds what the packages of owners say of random small worlds against the truth, which it finds by
 // plain walks of its own:
 //
 //	go run ./laws/owners --worlds 1000000 --seed 1

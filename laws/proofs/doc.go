@@ -1,4 +1,4 @@
-// Program proofs holds package queue/proving to plain truth over random scenes: a merge request whose pipeline passed
+// Command proofs holds package queue/proving to plain truth over random scenes: a merge request whose pipeline passed
 // on an older base, and what was merged since.
 //
 //	go run ./laws/proofs --scenes 2000 --seed 1
