@@ -67,6 +67,20 @@ func NewTable(o Outcome, beside map[int]Beside) *Table {
 	return t
 }
 
+// Tell says what became of a merge request that was to be merged.
+func (t *Table) Tell(number int, isMerged bool, text string) {
+	for i, r := range t.Rows {
+		switch {
+		case r.Number != number:
+		case isMerged:
+			t.Rows[i].State, t.Rows[i].Reason = Merged, because(MergedByQueue)
+			t.Rows[i].Text = t.Rows[i].Reason.String()
+		case text != "":
+			t.Rows[i].Text = sanitize.Line(text)
+		}
+	}
+}
+
 // WriteJSON writes the table as one line.
 func (t *Table) WriteJSON(w io.Writer) error {
 	if err := json.NewEncoder(w).Encode(t); err != nil {

@@ -29,8 +29,11 @@ type Standing struct {
 type Start struct {
 	Number  int      `json:"number"`
 	Pair    Pair     `json:"pair"`
+	Tree    string   `json:"tree"` // of the rebased head
 	Tasks   []string `json:"tasks"`
 	IsGuess bool     `json:"is_guess"`
+	// On are the pairs that have to be rebased, in this order, to get the base from that of the walk.
+	On []Pair `json:"on,omitempty"`
 }
 
 // An Outcome is what a walk decided.
@@ -49,6 +52,7 @@ type walk struct {
 	look   Look
 	policy Policy
 	base   string // has all that was accepted
+	on     []Pair // that were accepted
 	out    Outcome
 	open   []undecided
 }
@@ -93,8 +97,8 @@ func (w *walk) stand(at int) {
 	}
 }
 
-// on returns the proof of a request on a base, and what it says.
-func (w *walk) on(base string, r Request) (Proof, Decision) {
+// prove returns the proof of a request on a base, and what it says.
+func (w *walk) prove(base string, r Request) (Proof, Decision) {
 	p := w.look(base, r)
 	return p, p.Decide(Pair{r.Head, base})
 }
@@ -102,7 +106,7 @@ func (w *walk) on(base string, r Request) (Proof, Decision) {
 // decide decides about a request on all that was accepted.
 func (w *walk) decide(at int) {
 	s := &w.out.Standings[at]
-	p, d := w.on(w.base, s.Place.Request)
+	p, d := w.prove(w.base, s.Place.Request)
 	switch {
 	case d.State.MayMerge() && (len(w.open) == 0 || w.takesNothing(d.Tree)):
 		w.accept(at, d)
@@ -115,18 +119,18 @@ func (w *walk) decide(at int) {
 // takesNothing reports whether the deltas of all undecided requests are the same on another base.
 func (w *walk) takesNothing(base string) bool {
 	return !slices.ContainsFunc(w.open, func(u undecided) bool {
-		p, _ := w.on(base, w.out.Standings[u.at].Place.Request)
+		p, _ := w.prove(base, w.out.Standings[u.at].Place.Request)
 		return !isSameDelta(u.proof, p)
 	})
 }
 
 // accept puts a request on top of what was accepted. The proofs of undecided ones are then about another base.
 func (w *walk) accept(at int, d Decision) {
-	w.base = d.Tree
+	w.base, w.on = d.Tree, append(w.on, d.Pair)
 	w.out.Accepted = append(w.out.Accepted, w.out.Standings[at].Place.Number)
 	for i, u := range w.open {
 		s := &w.out.Standings[u.at]
-		w.open[i].proof, s.Decision = w.on(w.base, s.Place.Request)
+		w.open[i].proof, s.Decision = w.prove(w.base, s.Place.Request)
 	}
 }
 
@@ -134,6 +138,7 @@ func (w *walk) accept(at int, d Decision) {
 // it, as if it passed.
 func (w *walk) guess() {
 	base, chance, cost := w.base, 1.0, 0.0
+	on := slices.Clone(w.on)
 	var ahead []string
 	for i, u := range w.open {
 		s := &w.out.Standings[u.at]
@@ -142,7 +147,7 @@ func (w *walk) guess() {
 			s.Decision = w.behind(*s, because(BehindOthers, ahead...))
 			continue
 		}
-		p, d := w.on(base, s.Place.Request)
+		p, d := w.prove(base, s.Place.Request)
 		costs := p.cost(d)
 		if i > 0 && !d.State.isOpen() {
 			s.Decision = w.behind(*s, because(BehindOthers, ahead...)) // it may not be so if one ahead fails
@@ -154,13 +159,15 @@ func (w *walk) guess() {
 			continue
 		}
 		if d.State == Delta {
-			w.out.Starts = append(w.out.Starts, Start{s.Place.Number, d.Pair, d.Delta, i > 0})
+			w.out.Starts = append(w.out.Starts, Start{Number: s.Place.Number, Pair: d.Pair, Tree: d.Tree, Tasks: d.Delta,
+				IsGuess: i > 0, On: slices.Clone(on)})
 		}
 		if i > 0 {
 			cost += costs
 			d = w.behind(Standing{Place: s.Place, Decision: d}, because(BehindOthers, ahead...))
 		}
 		s.Decision = d
+		on = append(on, Pair{s.Place.Head, base})
 		base, chance = p.Tree, chance*p.chance(d)
 		ahead = append(ahead, fmt.Sprintf("!%d", s.Place.Number))
 	}

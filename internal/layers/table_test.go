@@ -58,7 +58,7 @@ var houses = []house{
 			{"settings", "owners/content", "queue/peer"},
 			{"integration", "integration/services", "state/audits", "state/bases", "state/dependence", "state/durations",
 				"state/files", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains",
-				"wrapper", "report", "ci/pipeline", "ci/revisions", "owners/rules", "queue/merging"},
+				"wrapper", "report", "ci/pipeline", "ci/revisions", "owners/rules", "queue/deltas", "queue/merging"},
 			{"schemafilter", "integration/sharding", "planner/rules", "trace", "wrapper/forecast", "ci/note", "runner/place",
 				"runner/submit/jobs", "owners/coverage"},
 			{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces",

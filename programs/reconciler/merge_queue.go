@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/app-sre/prcheck/ci"
 	"github.com/app-sre/prcheck/integration"
@@ -15,8 +17,8 @@ import (
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/queue"
 	"github.com/app-sre/prcheck/queue/forge"
+	"github.com/app-sre/prcheck/queue/merging"
 	"github.com/app-sre/prcheck/queue/peer"
-	"github.com/app-sre/prcheck/queue/proving"
 )
 
 // mergeQueueFlags are the flags of run merge-queue.
@@ -28,13 +30,18 @@ type mergeQueueFlags struct {
 	people                  []string
 	every, pipelineTimeout  time.Duration
 	once, compare           bool
+	depth                   int
 	dryRun, noDryRun        bool
+	pause                   time.Duration // between questions to GitLab
 	form, strategy          cli.Choice
 	rebaseLimit, mergeLimit int
 }
 
+// askPause is the time between two questions to GitLab about a rebase or a merge.
+const askPause = 2 * time.Second
+
 func mergeQueueCommand(env cli.Env, natives []integration.DryRunner) *cobra.Command {
-	f := mergeQueueFlags{natives: natives, form: cli.OneOf("text", "json"),
+	f := mergeQueueFlags{natives: natives, pause: askPause, form: cli.OneOf("text", "json"),
 		strategy: cli.OneOf(string(peer.OldBurst), string(peer.ActiveCap), string(peer.ActiveCapGroups))}
 	cmd := &cobra.Command{
 		Use:   "merge-queue [--project PATH] [--target BRANCH] [flags]",
@@ -43,21 +50,30 @@ func mergeQueueCommand(env cli.Env, natives []integration.DryRunner) *cobra.Comm
 in which order they stand, in which state each one is and why. A decision is about a pair:
 the head of a merge request and the head of the branch.
 
-It is a dry run: this version writes nothing to GitLab. With --repository, a clone that has
-the commits of the branch and of the merge requests, it rebases each approved one in memory,
-on all that is accepted ahead of it, validates and plans it there, and tells what holds and
-what has to run, as planner rebase does; results are looked up in --state. Without it a merge
-request that nothing holds back is unknown, never ready to be merged.
+With --repository, a clone that has the commits of the branch and of the merge requests, it
+rebases each approved one in memory, on all that is accepted ahead of it, validates and plans
+it there, and tells what holds and what has to run, as planner rebase does; results are looked
+up in --state. Without it a merge request that nothing holds back is unknown, never ready to
+be merged. What has to run is run by runner delta, elsewhere: no program of a merge request
+runs beside a token that merges.
+
+It is a dry run unless --no-dry-run is given: then it merges what holds, one after another,
+each by the head that was proven. The branch must be merged into by fast-forward or semi-linear
+merges, without trains. Commits that the clone lacks are fetched from its remote origin; no
+branch of it is changed.
 
 With --compare it tells beside each one what qontract-reconcile does in its next loop,
 and why where both decide differently.
 
-The token of PRCHECK_GITLAB_TOKEN needs the scope read_api. In a job of GitLab the variables
-CI_API_V4_URL, CI_PROJECT_PATH and CI_DEFAULT_BRANCH say what is read.
+The token of PRCHECK_GITLAB_TOKEN needs the scope read_api, and api to merge. In a job of
+GitLab the variables CI_API_V4_URL, CI_PROJECT_PATH and CI_DEFAULT_BRANCH say what is read.
 
-Exit codes: 0 it is told; 2 wrong usage; 3 GitLab could not be read. With --every a round
-that fails is told on stderr and followed by the next one.`,
+Exit codes: 0 it is told, or another loop owns the branch; 2 wrong usage; 3 GitLab or the
+state could not be reached, or the branch has something else than was proven. With --every a
+round that fails is told on stderr and followed by the next one, unless the branch has
+something else.`,
 		Example: `  reconciler run merge-queue --once
+  reconciler run merge-queue --no-dry-run --repository . --state s3://checks/state
   reconciler run merge-queue --project service/app-interface --target master --every 2m
   reconciler run merge-queue --once --compare --peer-strategy active-cap-multi-merge --format json`,
 		Args: cli.Takes(),
@@ -76,22 +92,29 @@ that fails is told on stderr and followed by the next one.`,
 	flags.DurationVar(&f.every, "every", 2*time.Minute, "pause between two rounds")
 	flags.Var(&f.form, "format", "format of the table: text, or json (one line for each round)")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "write nothing (the default)")
-	flags.BoolVar(&f.noDryRun, "no-dry-run", false, "merge; this version refuses to")
+	flags.BoolVar(&f.noDryRun, "no-dry-run", false, "merge what holds")
+	flags.IntVar(&f.depth, "guess", 0, "on how many merge requests whose tasks still run another one may be tried, as if "+
+		"they passed")
+	f.registerPeer(flags)
+	return cmd
+}
+
+// registerPeer adds the flags about qontract-reconcile.
+func (f *mergeQueueFlags) registerPeer(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.compare, "compare", false, "tell what qontract-reconcile does in its next loop, and where both differ")
 	flags.Var(&f.strategy, "peer-strategy", "how qontract-reconcile rebases there")
 	flags.IntVar(&f.rebaseLimit, "peer-rebase-limit", 8, "its rebase_limit")
 	flags.IntVar(&f.mergeLimit, "peer-merge-limit", 0, "its merge_limit (default: its rebase_limit)")
 	flags.DurationVar(&f.pipelineTimeout, "peer-pipeline-timeout", 0, "its pipeline_timeout (default: none)")
-	return cmd
 }
 
 func (f *mergeQueueFlags) check() error {
 	switch {
 	case f.dryRun && f.noDryRun:
 		return errors.New("--dry-run and --no-dry-run contradict each other: give one of them")
-	case f.noDryRun:
-		return errors.New("--no-dry-run: this version proves no rebased head, so there is nothing that it may merge; leave " +
-			"it out")
+	case f.noDryRun && (f.repository == "" || f.state == ""):
+		return errors.New("--no-dry-run needs --repository, to prove what is merged, and --state, which has the lease of the " +
+			"branch and a record of each merge")
 	case f.repository == "" && (f.state != "" || f.config != ""):
 		return errors.New("--state and --config are of proofs, which need --repository: the folder of a clone")
 	case f.project == "":
@@ -100,6 +123,8 @@ func (f *mergeQueueFlags) check() error {
 		return errors.New("--target is required outside of a job of GitLab: the branch that is merged into")
 	case !f.once && f.every < minPause:
 		return errors.New("--every must be at least 1s")
+	case f.depth < 0:
+		return errors.New("--guess must not be negative")
 	case f.rebaseLimit < 1 || f.mergeLimit < 0 || f.pipelineTimeout < 0:
 		return errors.New("--peer-rebase-limit must be at least 1, and the other limits of the peer must not be negative")
 	}
@@ -124,9 +149,12 @@ func (f *mergeQueueFlags) run(ctx context.Context, env cli.Env) error {
 		return cli.Invalid(err)
 	}
 	from := &forge.Forge{Client: client, Target: f.target}
+	proofs := &proofs{flags: f, env: env}
+	defer proofs.close()
 	for {
-		err := f.round(ctx, env, from)
-		if f.once || ctx.Err() != nil {
+		err := f.round(ctx, env, from, proofs)
+		var end *merging.EndError
+		if f.once || ctx.Err() != nil || errors.As(err, &end) {
 			return err
 		}
 		if err != nil {
@@ -140,33 +168,57 @@ func (f *mergeQueueFlags) run(ctx context.Context, env cli.Env) error {
 	}
 }
 
-// round tells once how the merge requests stand.
-func (f *mergeQueueFlags) round(ctx context.Context, env cli.Env, from *forge.Forge) error {
-	view, err := from.Read(ctx)
+// round tells once how the merge requests stand, and merges what holds if it may.
+func (f *mergeQueueFlags) round(ctx context.Context, env cli.Env, from *forge.Forge, proofs *proofs) error {
+	look, err := proofs.look(ctx)
 	if err != nil {
 		return err
 	}
-	look, closed, err := f.prover(ctx, env)
-	if err != nil {
-		return err
+	done := &forge.Done{}
+	if f.noDryRun {
+		if done, err = f.act(ctx, env, from, proofs, look); done == nil {
+			return err
+		}
+	} else {
+		if done.View, err = from.Read(ctx); err != nil {
+			return err
+		}
+		line := queue.Line(done.View.Requests, f.people, time.Now())
+		done.Outcome = queue.Walk(done.View.Base, line, look, f.policy())
 	}
-	now := time.Now()
-	outcome := queue.Walk(view.Base, queue.Line(view.Requests, f.people, now), look, queue.Policy{})
-	if err := errors.Join(ctx.Err(), closed()); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return errors.Join(ctx.Err(), err)
 	}
+	return errors.Join(f.tell(ctx, env, from, done), err)
+}
+
+// policy says what a walk may do beside accepting in order.
+func (f *mergeQueueFlags) policy() queue.Policy {
+	return queue.Policy{Overtake: true, Depth: f.depth, Budget: math.MaxInt32}
+}
+
+// tell writes the table of a round.
+func (f *mergeQueueFlags) tell(ctx context.Context, env cli.Env, from *forge.Forge, done *forge.Done) error {
 	var beside map[int]queue.Beside
 	if f.compare {
-		s, err := from.Peer(ctx, view, f.peer(), now)
+		s, err := from.Peer(ctx, done.View, f.peer(), time.Now())
 		if err != nil {
 			return err
 		}
-		beside = peer.Compare(s, outcome)
+		beside = peer.Compare(s, done.Outcome)
 	}
-	table := queue.NewTable(outcome, beside)
-	table.Project, table.Target, table.IsDryRun = f.project, f.target, true
-	if why := view.Refusal(); why != "" {
-		table.Warnings = append(table.Warnings, why)
+	table := queue.NewTable(done.Outcome, beside)
+	table.Project, table.Target, table.IsDryRun, table.Base = f.project, f.target, !f.noDryRun, done.View.Base
+	if done.Resumed != nil {
+		table.Tell(done.Resumed.Number, done.Resumed.Merged != nil, done.Resumed.Reaction.Told)
+	}
+	for _, t := range done.Told {
+		table.Tell(t.Number, t.Merged != nil, t.Reaction.Told)
+	}
+	for _, warning := range []string{done.View.Refusal(), done.Base.Told} {
+		if warning != "" {
+			table.Warnings = append(table.Warnings, warning)
+		}
 	}
 	if f.form.String() == "json" {
 		return table.WriteJSON(env.Stdout)
@@ -182,19 +234,6 @@ func (f *mergeQueueFlags) peer() peer.Rules {
 	o.Groups = o.Strategy == peer.ActiveCapGroups
 	o.RebaseLimit, o.MergeLimit, o.Timeout = f.rebaseLimit, cmp.Or(f.mergeLimit, f.rebaseLimit), f.pipelineTimeout
 	return o
-}
-
-// prover returns what proves rebased heads, and what ends it.
-func (f *mergeQueueFlags) prover(ctx context.Context, env cli.Env) (queue.Look, func() error, error) {
-	if f.repository == "" {
-		return unproven, func() error { return nil }, nil
-	}
-	p, err := proving.New(ctx, proving.Place{Env: env, Repository: f.repository, Config: f.config, State: f.state,
-		Natives: f.natives})
-	if err != nil {
-		return nil, nil, err
-	}
-	return p.Look(ctx), p.Close, nil
 }
 
 // unproven is the proof of a rebased head that nobody made.

@@ -34,8 +34,9 @@ nothing: that is done by reconciler.
 Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 3 the work could not be done.`,
 	}
-	root.AddCommand(runCommand(env, natives), precheckCommand(env, natives), reportCommand(env, natives),
-		commentCommand(env), ownersCommand(env), collectCommand(env), submitCommand(env), initCommand(env))
+	root.AddCommand(runCommand(env, natives), deltaCommand(env, natives), precheckCommand(env, natives),
+		reportCommand(env, natives), commentCommand(env), ownersCommand(env), collectCommand(env), submitCommand(env),
+		initCommand(env))
 	root.AddCommand(moved.Command(env, moved.Spelling{Program: "runner", Was: "reconcile", Is: "run"}))
 	for _, name := range []string{"take-over", "status", "webhook", "import"} {
 		root.AddCommand(moved.Command(env, moved.Spelling{Program: "runner", Was: name, Is: name}))

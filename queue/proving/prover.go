@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/integration"
@@ -16,6 +17,8 @@ import (
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/validator"
 	"github.com/app-sre/prcheck/queue"
+	"github.com/app-sre/prcheck/queue/deltas"
+	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
 )
@@ -27,6 +30,8 @@ type Place struct {
 	Config     string // path of the settings in the base; "" for the default
 	State      string // place of what tasks did; "" for none: then nothing holds
 	Natives    []integration.DryRunner
+	// Verifies replays what each plan leaves out by a second implementation. A skip that it refutes proves nothing.
+	Verifies bool
 }
 
 // A Prover makes proofs. One goroutine at a time may use it.
@@ -34,8 +39,10 @@ type Prover struct {
 	at      Place
 	folder  string // of the scratch
 	scratch *git.Scratch
-	commits map[string]string // by tree: of rebased heads
-	// mistakes are those of trees that were validated as a whole, or on top of one that was.
+	commits map[string]string // by tree: of bases and of rebased heads
+	rebased map[queue.Pair]git.Rebased
+	bases   map[queue.Pair]string // trees
+	// mistakes are those of bundles, by digest, that were validated as a whole, or on top of one that was.
 	mistakes map[string][]string
 	made     map[queue.Pair]queue.Proof
 	plans    map[queue.Pair]*plan.Plan
@@ -51,9 +58,29 @@ func New(ctx context.Context, at Place) (*Prover, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
-	return &Prover{at: at, folder: folder, scratch: s, commits: map[string]string{}, mistakes: map[string][]string{},
-		made: map[queue.Pair]queue.Proof{}, plans: map[queue.Pair]*plan.Plan{}}, nil
+	return &Prover{at: at, folder: folder, scratch: s, commits: map[string]string{}, rebased: map[queue.Pair]git.Rebased{},
+		bases: map[queue.Pair]string{}, mistakes: map[string][]string{}, made: map[queue.Pair]queue.Proof{},
+		plans: map[queue.Pair]*plan.Plan{}}, nil
 }
+
+// Forget drops all proofs, since what is remembered of tasks may be more by now. What git made and what was validated
+// stays: a pair of trees makes the same again.
+func (p *Prover) Forget() {
+	clear(p.made)
+	clear(p.plans)
+}
+
+// Know makes a commit the one by which a base is meant that is named by its tree.
+func (p *Prover) Know(ctx context.Context, commit string) error {
+	c, err := git.OpenCommit(ctx, p.scratch.Dir(), commit)
+	if err == nil {
+		p.commits[c.TreeID()] = c.Hash()
+	}
+	return err
+}
+
+// Size returns how many pairs were rebased. A prover of many takes much of the disk.
+func (p *Prover) Size() int { return len(p.rebased) }
 
 // Close removes what was made.
 func (p *Prover) Close() error { return os.RemoveAll(p.folder) }
@@ -66,7 +93,7 @@ func (p *Prover) Look(ctx context.Context) queue.Look {
 		if proof, isMade := p.made[pair]; isMade {
 			return proof
 		}
-		proof, err := p.prove(ctx, pair)
+		proof, err := p.prove(ctx, pair, r.Labels)
 		if err != nil {
 			proof = queue.Proof{Pair: pair, Unknown: []string{err.Error()}}
 		}
@@ -77,8 +104,8 @@ func (p *Prover) Look(ctx context.Context) queue.Look {
 	}
 }
 
-// prove makes the proof of a pair. Its error says why it could not.
-func (p *Prover) prove(ctx context.Context, pair queue.Pair) (queue.Proof, error) {
+// prove makes the proof of a pair, whose request has some labels. Its error says why it could not.
+func (p *Prover) prove(ctx context.Context, pair queue.Pair, labels []string) (queue.Proof, error) {
 	out := queue.Proof{Pair: pair}
 	base := pair.Base
 	if commit, isTree := p.commits[base]; isTree {
@@ -88,7 +115,13 @@ func (p *Prover) prove(ctx context.Context, pair queue.Pair) (queue.Proof, error
 	if err != nil {
 		return out, err
 	}
-	rebased, err := p.scratch.Rebase(ctx, on.Hash(), pair.Head)
+	p.commits[on.TreeID()], p.bases[pair] = on.Hash(), on.TreeID()
+	rebased, isKnown := p.rebased[pair]
+	if !isKnown {
+		if rebased, err = p.scratch.Rebase(ctx, on.Hash(), pair.Head); err == nil {
+			p.rebased[pair] = rebased
+		}
+	}
 	if out.Conflicts = rebased.Conflicts; err != nil || len(out.Conflicts) > 0 {
 		return out, err
 	}
@@ -102,13 +135,13 @@ func (p *Prover) prove(ctx context.Context, pair queue.Pair) (queue.Proof, error
 		return out, nil
 	}
 	p.commits[out.Tree] = head.Hash()
-	in := change.Inputs{Base: p.ref(on), Head: p.ref(head), BaseName: "git:" + on.Hash(), HeadName: "git:" + head.Hash(),
-		Config: settings.FromBase + p.config(), State: p.at.State, Access: state.Reading,
+	in := change.Inputs{Base: p.ref(on.Hash()), Head: p.ref(head.Hash()), BaseName: "git:" + on.Hash(),
+		HeadName: "git:" + head.Hash(), Config: settings.FromBase + p.config(), State: p.at.State, Access: state.Reading,
 		Natives: p.at.Natives, ForMerge: true}
-	return p.look(ctx, out, in, on.TreeID())
+	return p.look(ctx, out, in, on.TreeID(), labels)
 }
 
-func (p *Prover) ref(c *git.Commit) string { return "git:" + c.Hash() + "@" + p.scratch.Dir() }
+func (p *Prover) ref(commit string) string { return "git:" + commit + "@" + p.scratch.Dir() }
 
 func (p *Prover) config() string {
 	if p.at.Config != "" {
@@ -118,22 +151,56 @@ func (p *Prover) config() string {
 }
 
 // look validates and plans a rebased head.
-func (p *Prover) look(ctx context.Context, out queue.Proof, in change.Inputs, baseTree string) (queue.Proof, error) {
+func (p *Prover) look(ctx context.Context, out queue.Proof, in change.Inputs, baseTree string,
+	labels []string) (queue.Proof, error) {
 	c, err := in.Open(ctx, p.at.Env)
 	if err != nil {
 		return p.lookUnchecked(ctx, out, in, err)
 	}
-	if err = p.validate(ctx, &out, baseTree, c.Base, c.Head); err != nil || len(out.Faults) > 0 {
+	if err = p.validate(ctx, &out, c.Base, c.Head); err != nil || len(out.Faults) > 0 {
 		return out, err
 	}
 	made, err := c.Plan(ctx)
 	if err != nil {
 		return out, err
 	}
+	if p.at.Verifies {
+		if replay, err := c.Verify(ctx, made); err != nil {
+			return out, err
+		} else if n := len(replay.Refuted); n > 0 {
+			return out, fmt.Errorf("%s is left out wrongly: %s", replay.Refuted[0].Integration, replay.Refuted[0].Why)
+		}
+	}
 	p.plans[out.Pair] = made
 	out.IsPlanned = true
 	out.Tasks = tasks(made)
+	needed := labelsOfHeld(made)
+	if c.State != nil {
+		pair := deltas.Trees{Base: baseTree, Head: out.Tree}
+		needed = append(needed, deltas.NewStore(c.State).Fill(ctx, pair, out.Tasks, time.Now())...)
+	}
+	slices.Sort(needed)
+	for _, label := range slices.Compact(needed) {
+		if !slices.Contains(labels, label) {
+			out.Unapproved = append(out.Unapproved, "the label "+label)
+		}
+	}
 	return out, nil
+}
+
+// labelsOfHeld returns the labels that a merge request needs for what the tasks announced that need not run again.
+func labelsOfHeld(made *plan.Plan) []string {
+	held := *made
+	held.Tasks = nil
+	return LabelsOf(report.New(&held, nil))
+}
+
+// LabelsOf returns the labels that a merge request needs for what tasks announced.
+func LabelsOf(r *report.Report) (labels []string) {
+	for _, l := range r.Effects.Labels {
+		labels = append(labels, l.Label)
+	}
+	return labels
 }
 
 // lookUnchecked finds the mistakes of a head that makes no bundle that a plan could be made of. cause is told if there
@@ -156,22 +223,25 @@ func (p *Prover) lookUnchecked(ctx context.Context, out queue.Proof, in change.I
 
 // validate notes the mistakes of a head that its base does not have. On a base without mistakes only what differs is
 // looked at, and all that this can break; else everything.
-func (p *Prover) validate(ctx context.Context, out *queue.Proof, baseTree string, base, head *bundle.Bundle) error {
-	old, isKnown := p.mistakes[baseTree]
+func (p *Prover) validate(ctx context.Context, out *queue.Proof, base, head *bundle.Bundle) error {
+	old, isKnown := p.mistakes[base.SHA256()]
 	if !isKnown {
 		var err error
 		if old, err = faults(ctx, nil, base, validator.All); err != nil {
 			return fmt.Errorf("validating the base: %w", err)
 		}
-		p.mistakes[baseTree] = old
+		p.mistakes[base.SHA256()] = old
 	}
 	scope := validator.Changed
 	if len(old) > 0 {
 		scope = validator.All
 	}
-	found, err := faults(ctx, base, head, scope)
-	if err != nil {
-		return err
+	found, isFound := p.mistakes[head.SHA256()]
+	if !isFound {
+		var err error
+		if found, err = faults(ctx, base, head, scope); err != nil {
+			return err
+		}
 	}
 	for _, text := range found {
 		if !slices.Contains(old, text) {
@@ -181,7 +251,7 @@ func (p *Prover) validate(ctx context.Context, out *queue.Proof, baseTree string
 	if len(found) >= maxFaults || len(old) >= maxFaults {
 		return fmt.Errorf("the base has %d mistakes or more, so that nobody can tell which ones are new", maxFaults)
 	}
-	out.IsValidated, p.mistakes[out.Tree] = len(out.Faults) == 0, found
+	out.IsValidated, p.mistakes[head.SHA256()] = len(out.Faults) == 0, found
 	return nil
 }
 
@@ -206,14 +276,14 @@ func faults(ctx context.Context, base, head *bundle.Bundle, scope validator.Scop
 func tasks(made *plan.Plan) []queue.PlannedTask {
 	var out []queue.PlannedTask
 	for _, t := range made.Tasks {
-		out = append(out, queue.PlannedTask{Name: name(t.Integration, t.Label()), Inputs: t.Inputs})
+		out = append(out, queue.PlannedTask{Name: Name(t.Integration, t.Label()), Inputs: t.Inputs})
 	}
 	for _, d := range made.Integrations {
 		for i := range d.Evidence.Reused {
-			t := queue.PlannedTask{Name: name(d.Name, fmt.Sprintf("a task that passed, %d", i+1)), Result: held()}
+			t := queue.PlannedTask{Name: Name(d.Name, fmt.Sprintf("a task that passed, %d", i+1)), Result: held()}
 			if i < len(d.Evidence.Passed) { // a plan names some of them
 				earlier := d.Evidence.Passed[i]
-				t.Name, t.Inputs = name(d.Name, earlier.Shard), earlier.Inputs
+				t.Name, t.Inputs = Name(d.Name, earlier.Shard), earlier.Inputs
 			}
 			out = append(out, t)
 		}
@@ -227,7 +297,8 @@ func held() *queue.Result {
 		Image: queue.Same}
 }
 
-func name(integration, shard string) string {
+// Name returns the name of a task in proofs.
+func Name(integration, shard string) string {
 	if shard == "" {
 		return integration
 	}
@@ -238,4 +309,18 @@ func name(integration, shard string) string {
 func (p *Prover) Plan(pair queue.Pair) (*plan.Plan, bool) {
 	made, ok := p.plans[pair]
 	return made, ok
+}
+
+// Trees returns the trees of a pair that was proven: of its base, and of its rebased head.
+func (p *Prover) Trees(pair queue.Pair) (deltas.Trees, error) {
+	proof, isMade := p.made[pair]
+	if !isMade || proof.Tree == "" {
+		return deltas.Trees{}, errors.New("the pair was not proven")
+	}
+	return deltas.Trees{Base: p.bases[pair], Head: proof.Tree}, nil
+}
+
+// Refs returns by which references the commits of a tree pair can be opened while the prover is not closed.
+func (p *Prover) Refs(of deltas.Trees) (base, head string) {
+	return p.ref(p.commits[of.Base]), p.ref(p.commits[of.Head])
 }

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
+	"github.com/app-sre/prcheck/queue"
+)
+
+const queueToken = "glpat-not-to-be-shown" //nolint:gosec // of a test
+
+// A mergeQueue is a GitLab with merge requests, a clone of its repository, and a state.
+type mergeQueue struct {
+	t          *testing.T
+	repository *gitlabtest.Repository
+	server     *gitlabtest.Server
+	env        []string
+	clone      string
+	state      string
+}
+
+func newMergeQueue(t *testing.T) *mergeQueue {
+	t.Helper()
+	person := func(name string) string {
+		return "$schema: /person-1.yml\nname: " + name + "\nemail: " + name + "@x\n"
+	}
+	r := gitlabtest.NewRepository(t, map[string]string{
+		"prcheck.yaml": "version: 1\nexec: {argv: [sh, tools/check.sh, \"{cmd}\"]}\nprograms: [tools/check.sh]\n",
+		"tools/check.sh": "grep -rhoE 'bad[a-z]*' data && exit 1\n" +
+			"grep -q '^email: same' data/a.yml && grep -q '^email: same' data/b.yml && { echo twice; exit 1; }\n" +
+			"[ -z \"$PRCHECK_GITLAB_TOKEN\" ]\n",
+		"data/check.yml": "$schema: /app-sre/integration-1.yml\nname: mails\npr_check: {cmd: mails}\n" +
+			"schemas: [/person-1.yml]\n",
+		"data/a.yml":                 person("a"),
+		"data/b.yml":                 person("b"),
+		"data/c.yml":                 person("c"),
+		"data/room.yml":              "$schema: /room-1.yml\nname: r\n",
+		"resources/unused":           "x",
+		"schemas/person-1.yml":       "$schema: /m-1.json\ntype: object\nproperties: {name: {type: string}, email: {type: string}}\n",
+		"schemas/room-1.yml":         "$schema: /m-1.json\ntype: object\nproperties: {name: {type: string}}\n",
+		"graphql-schemas/schema.yml": "$schema: /g-1.yml\nconfs:\n- {name: Person_v1, datafile: /person-1.yml, fields: [{name: name, type: string}]}\n- {name: Query, fields: [{name: people, type: Person_v1, isList: true, datafileSchema: /person-1.yml}]}\n",
+	})
+	r.FastForward = true
+	q := &mergeQueue{t: t, repository: r, server: &gitlabtest.Server{Token: queueToken, Repository: r},
+		clone: filepath.Join(t.TempDir(), "clone"), state: t.TempDir()}
+	at, remote := httptest.NewServer(q.server), httptest.NewServer(r.ServeGit("/", ""))
+	t.Cleanup(at.Close)
+	t.Cleanup(remote.Close)
+	q.env = append(os.Environ(), "CI_API_V4_URL="+at.URL+"/api/v4", "CI_PROJECT_PATH="+gitlabtest.ProjectPath,
+		"CI_DEFAULT_BRANCH=main", "XDG_CACHE_HOME="+t.TempDir())
+	clone := exec.CommandContext(t.Context(), "git", "clone", "-q", remote.URL+"/", q.clone)
+	if out, err := clone.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return q
+}
+
+// open opens a merge request that somebody approved.
+func (q *mergeQueue) open(name, file, text string) {
+	q.t.Helper()
+	if _, err := q.repository.Commit(gitlabtest.Change{By: gitlabtest.Jane, Branch: name, Start: q.repository.Head("main"),
+		Message: name, Files: map[string]string{file: text}}); err != nil {
+		q.t.Fatal(err)
+	}
+	q.repository.Open(q.t, gitlabtest.MergeRequest{Title: name, Source: name, Target: "main", By: gitlabtest.Jane,
+		Labels: []string{"lgtm"}})
+}
+
+// git runs git in the clone.
+func (q *mergeQueue) git(args ...string) string {
+	q.t.Helper()
+	out, err := exec.CommandContext(q.t.Context(), "git", append([]string{"-C", q.clone}, args...)...).Output()
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	return string(out)
+}
+
+// states says how each merge request stands: "merged holds delta".
+func (q *mergeQueue) states(table *queue.Table) string {
+	var out []string
+	for _, r := range table.Rows {
+		out = append(out, string(r.State))
+	}
+	return strings.Join(out, " ")
+}
+
+func (q *mergeQueue) loop(flags ...string) *queue.Table {
+	q.t.Helper()
+	args := append([]string{"run", "merge-queue", "--once", "--format", "json", "--repository", q.clone, "--state",
+		q.state}, flags...)
+	cmd := exec.CommandContext(q.t.Context(), "reconciler", args...)
+	cmd.Env = append(slices.Clone(q.env), "PRCHECK_GITLAB_TOKEN="+queueToken)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	table := &queue.Table{}
+	if err == nil {
+		err = json.Unmarshal(out, table)
+	}
+	if err != nil {
+		q.t.Fatalf("%v: %s%s", err, out, &stderr)
+	}
+	return table
+}
+
+// delta runs what a dry run of the queue says, and returns the exit code and what it printed.
+func (q *mergeQueue) delta(table *queue.Table) (int, string) {
+	q.t.Helper()
+	raw, err := json.Marshal(table)
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(q.t.Context(), "runner", "delta", "--table", "-", "--repository", q.clone,
+		"--state", q.state, "--logs", filepath.Join(q.t.TempDir(), "logs"), "--progress", "none")
+	cmd.Env, cmd.Stdin = q.env, bytes.NewReader(raw)
+	out, _ := cmd.CombinedOutput()
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+// refuses holds that a table which somebody made up runs nothing, in one clear line.
+func (q *mergeQueue) refuses(table *queue.Table) {
+	q.t.Helper()
+	good, other := table.Starts[0], strings.Repeat("1", 40)
+	for name, change := range map[string]func(*queue.Table, *queue.Start){
+		"version":      func(t *queue.Table, _ *queue.Start) { t.Version = "prcheck/merge-queue/v9" },
+		"base":         func(t *queue.Table, _ *queue.Start) { t.Base = "--help" },
+		"unknown base": func(t *queue.Table, _ *queue.Start) { t.Base = other },
+		"head":         func(_ *queue.Table, s *queue.Start) { s.Pair.Head = "--output=/tmp/x" },
+		"tree":         func(_ *queue.Table, s *queue.Start) { s.Tree = other },
+		"no tree":      func(_ *queue.Table, s *queue.Start) { s.Tree = "" },
+		"on":           func(_ *queue.Table, s *queue.Start) { s.On = nil },
+	} {
+		made, start := *table, good
+		change(&made, &start)
+		made.Starts = []queue.Start{start}
+		code, out := q.delta(&made)
+		if code < 2 || strings.Contains(out, "runs 1 task") || strings.Contains(out, "panic") {
+			q.t.Errorf("%s: got %d: %s", name, code, out)
+		}
+	}
+}
+
+// What nothing reads is merged at once. What has to run is run elsewhere, and merged if it passed on the very trees; what
+// fails together with what was merged stays, and is named.
+func TestMergeQueueMerges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts twenty programs")
+	}
+	q := newMergeQueue(t)
+	q.open("room", "data/room.yml", "$schema: /room-1.yml\nname: other\n")
+	q.open("first", "data/a.yml", "$schema: /person-1.yml\nname: a\nemail: same\n")
+	q.open("second", "data/b.yml", "$schema: /person-1.yml\nname: b\nemail: same\n")
+	q.open("third", "data/c.yml", "$schema: /person-1.yml\nname: c\nemail: bad\n")
+
+	refs := strings.TrimSpace(q.git("for-each-ref"))
+	table := q.loop("--no-dry-run", "--guess", "2")
+	if got := q.states(table); got != "merged delta behind behind" {
+		t.Fatalf("got %s: %+v", got, table)
+	}
+	if len(table.Starts) != 3 || table.Starts[0].IsGuess || !table.Starts[1].IsGuess {
+		t.Errorf("got the starts %+v", table.Starts)
+	}
+	q.refuses(table)
+	code, out := q.delta(table)
+	if code != 1 || !strings.Contains(out, "1 of 1 task passed") || !strings.Contains(out, "0 of 1 task passed") {
+		t.Fatalf("got %d: %s", code, out)
+	}
+	table = q.loop("--no-dry-run", "--guess", "2")
+	if got := q.states(table); got != "merged red delta" { // the third one ran on top of the second one only
+		t.Fatalf("got %s: %+v\n%s", got, table, out)
+	}
+	if text := table.Rows[1].Text; !strings.Contains(text, "mails") {
+		t.Errorf("got %q", text)
+	}
+	main := q.repository.Head("main")
+	for file, want := range map[string]string{"data/a.yml": "same", "data/b.yml": "b@x", "data/room.yml": "other"} {
+		if got, _ := q.repository.File(main, file); !strings.Contains(got, want) {
+			t.Errorf("%s is %q, want %s", file, got, want)
+		}
+	}
+	if code, out = q.delta(table); code != 1 {
+		t.Errorf("got %d: %s", code, out)
+	}
+	if got := q.states(q.loop("--no-dry-run", "--guess", "2")); got != "red red" {
+		t.Errorf("got %s", got)
+	}
+	if now := strings.TrimSpace(q.git("for-each-ref")); now != refs {
+		t.Errorf("the clone has %s, and had %s", now, refs)
+	}
+	for _, wrong := range q.server.Wrong() {
+		t.Error(wrong)
+	}
+}
