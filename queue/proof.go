@@ -53,6 +53,7 @@ type Proof struct {
 	IsPlanned   bool // by the rules of the base, from the beginning
 	Tasks       []PlannedTask
 	Unapproved  []string // places that nobody approved who may by the rules of the base
+	Labels      []string // that the request needs for what its tasks announce, and does not have
 }
 
 // A Decision is what a proof says about its pair.
@@ -125,6 +126,8 @@ func (p Proof) decideTasks(out *Decision) {
 		out.State, out.Reason = Running, because(TasksRunning, running...)
 	case len(byTag) > 0:
 		out.State, out.Reason = Unknown, because(ImageByTag, byTag...)
+	case len(p.Labels) > 0:
+		out.State, out.Reason = Waiting, because(LabelNeeded, p.Labels...)
 	case len(p.Tasks) == 0:
 		out.State, out.Reason = Holds, because(NothingToRun)
 	default:

@@ -44,6 +44,7 @@ type Why string
 const (
 	NotApproved   Why = "not_approved"
 	HeldByLabel   Why = "held"             // Names: the labels
+	LabelNeeded   Why = "label_needed"     // Names: the labels that it lacks
 	ErrorLabel    Why = "error_label"      // Names: the labels
 	IsDraft       Why = "draft"            // it is a draft
 	ForgeHolds    Why = "forge_holds"      // Names: the word of the forge
@@ -75,6 +76,7 @@ type Reason struct {
 var sentences = map[Why]string{
 	NotApproved:   "nobody who may approved it",
 	HeldByLabel:   "held by %s",
+	LabelNeeded:   "needs the label %s for what its tasks would do",
 	ErrorLabel:    "has the label %s, which says that something went wrong",
 	IsDraft:       "is a draft",
 	ForgeHolds:    "GitLab says %s",

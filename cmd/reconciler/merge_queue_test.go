@@ -33,9 +33,12 @@ func newMergeQueue(t *testing.T) *mergeQueue {
 		return "$schema: /person-1.yml\nname: " + name + "\nemail: " + name + "@x\n"
 	}
 	r := gitlabtest.NewRepository(t, map[string]string{
-		"prcheck.yaml": "version: 1\nexec: {argv: [sh, tools/check.sh, \"{cmd}\"]}\nprograms: [tools/check.sh]\n",
+		"prcheck.yaml": "version: 1\nexec: {argv: [sh, tools/check.sh, \"{cmd}\"]}\nprograms: [tools/check.sh]\n" +
+			"effects:\n  rules: [{match: '^would delete (?P<subject>.+)$', kind: delete}]\n" +
+			"  require: {delete: deletions-reviewed}\n",
 		"tools/check.sh": "grep -rhoE 'bad[a-z]*' data && exit 1\n" +
 			"grep -q '^email: same' data/a.yml && grep -q '^email: same' data/b.yml && { echo twice; exit 1; }\n" +
+			"grep -q gone data/a.yml && echo would delete a\n" +
 			"[ -z \"$PRCHECK_GITLAB_TOKEN\" ]\n",
 		"data/check.yml": "$schema: /app-sre/integration-1.yml\nname: mails\npr_check: {cmd: mails}\n" +
 			"schemas: [/person-1.yml]\n",
@@ -198,5 +201,28 @@ func TestMergeQueueMerges(t *testing.T) {
 	}
 	for _, wrong := range q.server.Wrong() {
 		t.Error(wrong)
+	}
+}
+
+// What a run announces is asked about as in a pipeline: the merge request waits for the label.
+func TestMergeQueueAsksForLabels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts ten programs")
+	}
+	q := newMergeQueue(t)
+	q.open("gone", "data/a.yml", "$schema: /person-1.yml\nname: a\nemail: gone\n")
+	if code, out := q.delta(q.loop("--no-dry-run")); code != 0 {
+		t.Fatalf("got %d: %s", code, out)
+	}
+	table := q.loop("--no-dry-run")
+	if got := table.Rows[0]; got.State != queue.Waiting || got.Reason.Why != queue.LabelNeeded ||
+		!slices.Equal(got.Reason.Names, []string{"deletions-reviewed"}) {
+		t.Fatalf("got %+v", got)
+	}
+	if err := q.repository.Label(1, gitlabtest.Jane, []string{"deletions-reviewed"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := q.states(q.loop("--no-dry-run")); got != "merged" {
+		t.Errorf("got %s", got)
 	}
 }

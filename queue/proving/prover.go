@@ -182,7 +182,7 @@ func (p *Prover) look(ctx context.Context, out queue.Proof, in change.Inputs, ba
 	slices.Sort(needed)
 	for _, label := range slices.Compact(needed) {
 		if !slices.Contains(labels, label) {
-			out.Unapproved = append(out.Unapproved, "the label "+label)
+			out.Labels = append(out.Labels, label)
 		}
 	}
 	return out, nil
