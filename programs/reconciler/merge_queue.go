@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/ci"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
@@ -31,6 +32,8 @@ type mergeQueueFlags struct {
 	every, pipelineTimeout  time.Duration
 	once, compare           bool
 	depth                   int
+	metricsFile             string
+	metrics                 queue.Metrics
 	dryRun, noDryRun        bool
 	pause                   time.Duration // between questions to GitLab
 	form, strategy          cli.Choice
@@ -93,6 +96,7 @@ something else.`,
 	flags.Var(&f.form, "format", "format of the table: text, or json (one line for each round)")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "write nothing (the default)")
 	flags.BoolVar(&f.noDryRun, "no-dry-run", false, "merge what holds")
+	flags.StringVar(&f.metricsFile, "metrics", "", "file for numbers in the format of Prometheus, written after each round")
 	flags.IntVar(&f.depth, "guess", 0, "on how many merge requests whose tasks still run another one may be tried, as if "+
 		"they passed")
 	f.registerPeer(flags)
@@ -132,6 +136,9 @@ func (f *mergeQueueFlags) check() error {
 }
 
 func (f *mergeQueueFlags) run(ctx context.Context, env cli.Env) error {
+	if err := change.CheckPaths(ctx, env, change.Paths{Files: []string{f.metricsFile}}); err != nil {
+		return err
+	}
 	f.project = cmp.Or(f.project, env.Getenv("CI_PROJECT_PATH"))
 	f.target = cmp.Or(f.target, env.Getenv("CI_DEFAULT_BRANCH"))
 	if err := f.check(); err != nil {
@@ -218,6 +225,12 @@ func (f *mergeQueueFlags) tell(ctx context.Context, env cli.Env, from *forge.For
 	for _, warning := range []string{done.View.Refusal(), done.Base.Told} {
 		if warning != "" {
 			table.Warnings = append(table.Warnings, warning)
+		}
+	}
+	if f.metricsFile != "" {
+		f.metrics.Add(table, time.Now())
+		if err := cli.WriteFile(f.metricsFile, f.metrics.Write); err != nil {
+			return err
 		}
 	}
 	if f.form.String() == "json" {
