@@ -12,6 +12,8 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/queue"
 	"github.com/app-sre/prcheck/queue/proving"
+	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/audits"
 )
 
 // shop is a small checkout of the test: two programs, each with a query of its own.
@@ -81,6 +83,44 @@ func TestWhatHolds(t *testing.T) {
 			c.prepare(s, s.plan())
 			got := s.decide()
 			if got.State.MayMerge() != c.isHolder || slices.Equal(got.Delta, []string{"desks"}) == c.isHolder {
+				t.Errorf("got %s: %s, delta %q", got.State, got.Reason, got.Delta)
+			}
+		})
+	}
+}
+
+// An integration of whose results an audit found one wrong holds nothing until somebody confirms, if the settings say so.
+func TestMissEndsHolding(t *testing.T) {
+	mine := map[string]*string{"data/rooms/a.yml": text("$schema: /room-1.yml\nname: a\ndesks: 2\n")}
+	others := map[string]*string{"data/people/p.yml": text("$schema: /person-1.yml\nname: q\n")}
+	distrusting := shop()
+	distrusting["prcheck.yaml"] = text(*distrusting["prcheck.yaml"] + "audit: {on_miss: distrust}\n")
+	for name, c := range map[string]struct {
+		of       string // the integration about which a result was wrong; "" is none
+		confirms bool
+		holds    bool
+	}{"no miss": {"", false, true}, "a miss": {"desks", false, false}, "of another one": {"other", false, true},
+		"confirmed": {"desks", true, true}} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, distrusting, mine, others)
+			s.remember(s.plan(), time.Minute, nil)
+			store, err := state.At(t.Context(), s.state, state.Writing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := audits.NewStore(store)
+			if c.of != "" {
+				miss := plan.Audited{Task: c.of, Integration: c.of, Rung: plan.RungResult, Outcome: plan.AuditWrong}
+				if _, err := kept.Add(t.Context(), &plan.Audit{Units: []plan.Audited{miss}}, time.Now()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.confirms {
+				if _, err := kept.Confirm(t.Context(), c.of, time.Now()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := s.decide(); got.State.MayMerge() != c.holds {
 				t.Errorf("got %s: %s, delta %q", got.State, got.Reason, got.Delta)
 			}
 		})
