@@ -244,3 +244,21 @@ func TestWhoBrokeIt(t *testing.T) {
 		t.Errorf("accepted %v", o.Accepted)
 	}
 }
+
+// A request that lacks a label for what its tasks announce waits, also if all of them hold; one that runs or fails says so
+// first.
+func TestLabelNeeded(t *testing.T) {
+	pair := queue.Pair{Head: "h", Base: "b"}
+	p := queue.Proof{Pair: pair, Tree: "t", IsValidated: true, IsPlanned: true, Labels: []string{"deletions-reviewed"}}
+	if d := p.Decide(pair); d.State != queue.Waiting || d.Reason.String() !=
+		"needs the label deletions-reviewed for what its tasks would do" {
+		t.Errorf("got %s: %s", d.State, d.Reason)
+	}
+	for run, want := range map[queue.RunState]queue.State{queue.NotStarted: queue.Delta, queue.Started: queue.Running,
+		queue.RunFailed: queue.Red, queue.RunPassed: queue.Waiting} {
+		p.Tasks = []queue.PlannedTask{{Name: "a", Inputs: "i", Run: run}}
+		if d := p.Decide(pair); d.State != want {
+			t.Errorf("run %d: got %s, want %s", run, d.State, want)
+		}
+	}
+}
