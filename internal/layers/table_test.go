@@ -64,7 +64,7 @@ var houses = []house{
 			{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces",
 				"source", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory",
 				"runner/archive", "runner/parts", "runner/progress", "runner/guard", "owners/decision", "owners/folders",
-				"owners/changelog"},
+				"owners/changelog", "owners/members"},
 			{"planner", "planner/peer", "ci", "source/served", "runner/launch", "runner/recording", "runner/submit",
 				"owners/approvals", "owners"},
 			{"runner", "change", "planner/selftest", "setup", "doctor", "owners/review", "owners/comparison",

@@ -109,9 +109,9 @@ func (in Input) context(c *rules.Context, f *coverage.File, p *coverage.CoveredP
 		if !c.Has(w.By) {
 			continue
 		}
-		switch w.Command {
+		switch isKnown := c.Had(w.By, w.At); w.Command {
 		case Approve:
-			if in.counts(w.By, c) && in.holds(w, f, p) {
+			if isKnown && in.counts(w.By, c) && in.holds(w, f, p) {
 				by = w.By
 			}
 		case CancelApprove:
@@ -119,7 +119,9 @@ func (in Input) context(c *rules.Context, f *coverage.File, p *coverage.CoveredP
 		case Hold:
 			heldBy = w.By
 		case CancelHold:
-			heldBy = ""
+			if isKnown {
+				heldBy = ""
+			}
 		}
 	}
 	return by, heldBy
@@ -155,10 +157,10 @@ func (in Input) isAutomatic(c *rules.Context) bool {
 
 // heldByAuthor returns the author if they hold a place that is not theirs; "" otherwise.
 func (in Input) heldByAuthor(contexts []*rules.Context) string {
-	has := func(person string) bool {
-		return slices.ContainsFunc(contexts, func(c *rules.Context) bool { return c.Has(person) })
+	had := func(w Word) bool {
+		return slices.ContainsFunc(contexts, func(c *rules.Context) bool { return c.Had(w.By, w.At) })
 	}
-	if in.Author == "" || has(in.Author) {
+	if in.Author == "" || slices.ContainsFunc(contexts, func(c *rules.Context) bool { return c.Has(in.Author) }) {
 		return ""
 	}
 	isHeld := false
@@ -166,7 +168,7 @@ func (in Input) heldByAuthor(contexts []*rules.Context) string {
 		switch {
 		case w.Command == Hold && w.By == in.Author:
 			isHeld = true
-		case w.Command == CancelHold && (w.By == in.Author || has(w.By)):
+		case w.Command == CancelHold && (w.By == in.Author || had(w)):
 			isHeld = false
 		}
 	}
@@ -185,7 +187,7 @@ func (in Input) isAdmitted(contexts []*rules.Context, f *coverage.File, p *cover
 			continue
 		}
 		isOK := in.Author != "" && c.Has(in.Author) || slices.ContainsFunc(in.Words, func(w Word) bool {
-			return w.Command == OKToTest && c.Has(w.By) && in.holds(w, f, p)
+			return w.Command == OKToTest && c.Had(w.By, w.At) && in.holds(w, f, p)
 		})
 		admitted[c.Origin] = admitted[c.Origin] || isOK
 	}

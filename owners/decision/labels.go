@@ -75,6 +75,9 @@ func LetsThrough(label string) bool {
 		label == strings.TrimSuffix(approvedPrefix, ": ")
 }
 
+// IsApproval reports whether a label says that a change is approved.
+func IsApproval(label string) bool { return strings.HasPrefix(label, approvedPrefix) }
+
 // LettingThrough returns the labels of this package that let a change through.
 func LettingThrough() []string {
 	out := []string{selfServiceable, strings.TrimSuffix(approvedPrefix, ": ")}

@@ -131,7 +131,8 @@ func (w world) input() rules.Input {
 	}
 	for _, r := range w.Roles {
 		of := rules.Role{Name: r.Name, Expires: r.ExpirationDate, HasBots: len(r.Bots) > 0,
-			Sources: make([]string, len(r.MemberSources)), Labels: rules.OwnerLabels(r.Labels["change-owners-labels"])}
+			Sources: make([]rules.MemberSource, len(r.MemberSources)),
+			Labels:  rules.OwnerLabels(r.Labels["change-owners-labels"])}
 		for _, name := range slices.Concat(r.Users, r.Bots) {
 			if name != "" {
 				of.People = append(of.People, rules.Person{Name: name})

@@ -15,8 +15,11 @@ import (
 
 // status returns the status of the head.
 func (o *Outcome) status(isLimited bool) Status {
-	s := Status{IsApproved: o.LetsThrough(isLimited)}
+	isApproved := o.LetsThrough(isLimited)
+	s := Status{IsApproved: isApproved && !o.IsShut}
 	switch open := o.open(); {
+	case isApproved && o.IsShut:
+		s.Text = "a source of members does not answer"
 	case s.IsApproved:
 		s.Text = phrase.Count(len(o.Places), "place") + " approved"
 	case !o.IsAdmitted:
@@ -62,6 +65,9 @@ func Note(o *Outcome, isLimited bool) string {
 	if len(o.Uncounted) > 0 {
 		line("- It is not known who edited comments of %s: they approve nothing. Write it again.",
 			markdown.Escape(strings.Join(o.Uncounted, ", ")))
+	}
+	for _, text := range o.Silent {
+		line("- %s.", markdown.Escape(text))
 	}
 	for _, text := range o.asBefore() {
 		line("- %s", markdown.Escape(text))

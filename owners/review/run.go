@@ -24,6 +24,8 @@ type Input struct {
 	IgnoreAuthor bool
 	CountsEdits  bool // settings of base say that edited comments count, though nobody knows who edited them
 	IsLimited    bool // the change also touches files outside of the bundle: it is not self-serviceable
+	// Silent says which sources of members do not answer. While one is silent nothing is let through that was not before.
+	Silent []string
 }
 
 // An Outcome is what was decided, and what was lost since.
@@ -34,6 +36,9 @@ type Outcome struct {
 	Uncounted []string
 	// Edited are people whose words count although nobody knows who edited their comments.
 	Edited []string
+	Silent []string // what is not known of members
+	// IsShut says that the change was not let through before, and is not while a source of members is silent.
+	IsShut bool
 }
 
 // ErrMoved is the error when the server has another head than the one that was decided about. Another run decides.
@@ -131,7 +136,8 @@ func (in Input) decide(ctx context.Context, r Request) (*Outcome, error) {
 		return nil, err
 	}
 	_, lost := book.Compare(in.Files)
-	out := &Outcome{Decision: d, Lost: lost}
+	out := &Outcome{Decision: d, Lost: lost, Silent: in.Silent}
+	out.IsShut = len(in.Silent) > 0 && !slices.ContainsFunc(r.Labels, decision.IsApproval)
 	if out.Uncounted = r.edited(); in.CountsEdits {
 		out.Uncounted, out.Edited = nil, out.Uncounted
 	}
@@ -188,6 +194,9 @@ func previous(v approvals.Version, versions []approvals.Version) string {
 // change through come last.
 func (in Input) write(ctx context.Context, r Request, out *Outcome) error {
 	labels := out.WithLabels(r.Labels, in.IsLimited)
+	if len(in.Silent) > 0 {
+		labels = out.withoutUntrue(r.Labels, labels)
+	}
 	var writes []Write
 	if gone := without(r.Labels, labels); len(gone) > 0 {
 		writes = append(writes, Write{Remove: gone})
@@ -210,6 +219,14 @@ func (in Input) write(ctx context.Context, r Request, out *Outcome) error {
 		}
 	}
 	return in.stillAt(ctx, r)
+}
+
+// withoutUntrue returns the labels of a request without those that let it through and are not among the decided ones.
+// The others stay as they are while a source of members is silent.
+func (o *Outcome) withoutUntrue(current, decided []string) []string {
+	return slices.DeleteFunc(slices.Clone(current), func(label string) bool {
+		return decision.LetsThrough(label) && !slices.Contains(decided, label)
+	})
 }
 
 // stillAt returns an error if the server has another head by now, or other words.

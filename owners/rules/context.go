@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/app-sre/prcheck/owners/content"
 	"github.com/app-sre/prcheck/owners/difference"
@@ -37,6 +38,14 @@ func (c *Context) Has(person string) bool {
 	return slices.ContainsFunc(c.People, func(p Person) bool { return p.Name == person })
 }
 
+// Had reports whether it is known that a person could approve by this context at a time. Of a member whose source is
+// silent nothing is known after the last time when it answered.
+func (c *Context) Had(person string, at time.Time) bool {
+	return slices.ContainsFunc(c.People, func(p Person) bool {
+		return p.Name == person && (p.KnownAt.IsZero() || !at.After(p.KnownAt))
+	})
+}
+
 // The bounds of looking for the contexts of one change.
 const (
 	maxSteps = 20_000  // types that look at files, over all hops
@@ -57,7 +66,7 @@ func (r *Rules) Contexts(c *content.Change, w content.World, isInHead func(path 
 		for _, of := range all {
 			for _, role := range r.owning(of) {
 				out = append(out, &Context{Type: t, Origin: of.origin, File: of.file, Owned: of.owned, Role: role,
-					People: role.people(), Unknown: role.Sources})
+					People: role.people(), Unknown: role.unknown()})
 			}
 		}
 		implicit, err := r.implicit(t, all, file, isInHead)
@@ -74,9 +83,34 @@ func (r *Role) people() []Person {
 	return inOrder(slices.Clone(r.People))
 }
 
+// unknown names the groups whose members base does not know.
+func (r *Role) unknown() (out []string) {
+	for _, s := range r.Sources {
+		out = append(out, s.String())
+	}
+	return out
+}
+
+// Join adds members whom a source names. It leaves unknown what is still unknown.
+func (c *Context) Join(members []Person, unknown []string) {
+	c.People, c.Unknown = inOrder(slices.Concat(c.People, members)), unknown
+}
+
+// inOrder returns people once each, in the order of names. Who is known now stands for the same person as they were
+// known last.
 func inOrder(all []Person) []Person {
-	slices.SortFunc(all, func(a, b Person) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b Person) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), laterFirst(a.KnownAt, b.KnownAt))
+	})
 	return slices.CompactFunc(all, func(a, b Person) bool { return a.Name == b.Name })
+}
+
+// laterFirst compares when two people were known; zero is now.
+func laterFirst(a, b time.Time) int {
+	if a.IsZero() || b.IsZero() {
+		return a.Compare(b)
+	}
+	return b.Compare(a)
 }
 
 // owning returns the roles that bind what was resolved, or a type that inherits from it.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"strings"
+	"time"
 
 	"github.com/app-sre/prcheck/owners/content"
 )
@@ -40,15 +41,30 @@ type ContextRule struct {
 type Person struct {
 	Name     string
 	IsTagged bool // wants to be named with @
+	// KnownAt is when the source of a member, which is silent now, named the person last. It is zero for a person whom
+	// base names, and for a member whom the source names now.
+	KnownAt time.Time
 }
+
+// A MemberSource is a group whose members another system knows.
+type MemberSource struct {
+	File     string // the datafile of the system; "" if base does not have it
+	Provider string // the name of the system
+	Kind     string // of the system: app-interface
+	URL      string // where it answers
+	Group    string
+}
+
+// String returns the name of the group.
+func (s MemberSource) String() string { return s.Group }
 
 // A Role binds change types to files for its people.
 type Role struct {
 	File    string
 	Name    string
 	People  []Person
-	HasBots bool     // also bots without a name
-	Sources []string // members that other systems know
+	HasBots bool // also bots without a name
+	Sources []MemberSource
 	Labels  []string // of change owners
 	Reach   []string // where to reach its people
 	Expires string   // the first day without it, as 2006-01-02; "" for never

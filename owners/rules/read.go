@@ -162,7 +162,7 @@ func (r *reader) role(f *bundle.File, members []member) {
 		}
 	}
 	for _, s := range objects(o, "memberSources") {
-		role.Sources = append(role.Sources, s.String("group"))
+		role.Sources = append(role.Sources, r.source(s))
 	}
 	for _, p := range objects(o, "permissions") {
 		if where := r.reach(p.String("$ref")); where != "" && !slices.Contains(role.Reach, where) {
@@ -185,6 +185,19 @@ func (r *reader) role(f *bundle.File, members []member) {
 		role.Binds = append(role.Binds, bind)
 	}
 	r.in.Roles = append(r.in.Roles, role)
+}
+
+// source reads a source of members.
+func (r *reader) source(o *bundle.Object) MemberSource {
+	out := MemberSource{Group: o.String("group")}
+	f, isThere := r.b.Datafile(bundle.Path(object(o, "provider").String("$ref")))
+	if !isThere {
+		return out
+	}
+	of := object(f.Object(), "source")
+	out.File, out.Provider = string(f.Path), f.Object().String("name")
+	out.Kind, out.URL = of.String("provider"), of.String("url")
+	return out
 }
 
 // reach says where the people of a permission can be reached, "" if nowhere.

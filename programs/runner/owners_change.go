@@ -14,6 +14,8 @@ import (
 	"github.com/app-sre/prcheck/owners"
 	"github.com/app-sre/prcheck/owners/coverage"
 	"github.com/app-sre/prcheck/owners/forge"
+	"github.com/app-sre/prcheck/owners/members"
+	"github.com/app-sre/prcheck/owners/review"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -28,6 +30,10 @@ type ownersJob struct {
 	dir    string // of the repository
 	open   source.Opener
 	known  map[string]known // older versions, by their heads
+
+	keeper  review.Keeper
+	sources members.Sources
+	silent  []members.Silence
 }
 
 // A known version has the differences of an older version, if they could be found.
@@ -67,6 +73,9 @@ func (j *ownersJob) coverOlder(ctx context.Context, base, head string) ([]*cover
 		return nil, err
 	}
 	files, _, err := j.cover(ctx, base, head)
+	if err == nil {
+		_, err = j.sources.Join(ctx, files)
+	}
 	return files, err
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/app-sre/prcheck/owners/coverage"
 	"github.com/app-sre/prcheck/owners/decision"
 	"github.com/app-sre/prcheck/owners/forge"
+	"github.com/app-sre/prcheck/owners/members"
 	"github.com/app-sre/prcheck/owners/review"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
@@ -141,6 +142,9 @@ func ownersOf(ctx context.Context, env cli.Env, f ownersFlags) error {
 	if _, err := io.WriteString(env.Stdout, review.Note(out, false)); err != nil {
 		return fmt.Errorf("writing who must approve: %w", err)
 	}
+	if len(j.silent) > 0 {
+		return fmt.Errorf("%s: %s", sanitize.Line(j.silent[0].String()), sanitize.Line(j.silent[0].Why))
+	}
 	isNobodys := func(p *decision.DecidedPlace) bool { return !p.IsApproved && len(p.People()) == 0 }
 	for _, p := range out.Places {
 		if isNobodys(p) && owners.HasSources(p.CoveredPlace) {
@@ -229,6 +233,10 @@ func (j *ownersJob) input(ctx context.Context) (review.Input, error) {
 		return review.Input{}, err
 	}
 	_, j.dir, _ = source.ParseRevision(in.Head)
+	if err := j.remember(ctx, change.StateFlag{Place: in.State, Access: state.Writing, Settings: settings, Base: in.Base,
+		Head: in.Head}); err != nil {
+		return review.Input{}, err
+	}
 	files, inHead, err := j.cover(ctx, in.Base, in.Head)
 	if err != nil {
 		return review.Input{}, err
@@ -239,11 +247,10 @@ func (j *ownersJob) input(ctx context.Context) (review.Input, error) {
 	if len(inHead) > 0 {
 		return review.Input{}, cli.ErrFailed
 	}
-	keeper, err := j.keeper(ctx, change.StateFlag{Place: in.State, Access: state.Writing, Settings: settings,
-		Base: in.Base, Head: in.Head})
-	return review.Input{Forge: j.forge, Keeper: keeper, Head: j.head, Files: files,
+	j.silent, err = j.sources.Join(ctx, files)
+	return review.Input{Forge: j.forge, Keeper: j.keeper, Head: j.head, Files: files,
 		Before:       func(head string) ([]*coverage.File, bool) { return j.before(ctx, head) },
-		IgnoreAuthor: j.flags.ignoreAuthor, CountsEdits: settings.Owners().CountsEdits}, err
+		IgnoreAuthor: j.flags.ignoreAuthor, CountsEdits: settings.Owners().CountsEdits, Silent: j.silentTexts()}, err
 }
 
 // checkHead returns an error if head is not the commit of the job.
@@ -259,15 +266,26 @@ func (j *ownersJob) checkHead(ctx context.Context, head string) error {
 	return nil
 }
 
-// keeper returns what keeps approvals.
-func (j *ownersJob) keeper(ctx context.Context, f change.StateFlag) (review.Keeper, error) {
+// remember opens the state, which keeps approvals, and members as they were known last.
+func (j *ownersJob) remember(ctx context.Context, f change.StateFlag) error {
 	in, err := change.OpenState(ctx, j.env, f)
-	if in == nil {
-		return forgetful{}, err
-	}
-	return kept.NewStore(in, j.name, func(err error) {
+	warn := func(err error) {
 		_, _ = fmt.Fprintln(j.env.Stderr, "warning: "+sanitize.Line(err.Error())) // the run goes on
-	}), err
+	}
+	j.sources = members.Sources{State: in, Now: time.Now, Warn: warn,
+		Authorization: func(provider string) string { return j.env.Getenv(members.Variable(provider)) }}
+	if j.keeper = (review.Keeper)(forgetful{}); in != nil {
+		j.keeper = kept.NewStore(in, j.name, warn)
+	}
+	return err
+}
+
+// silentTexts says what is not known of members, since their sources are silent.
+func (j *ownersJob) silentTexts() (out []string) {
+	for _, s := range j.silent {
+		out = append(out, s.String())
+	}
+	return out
 }
 
 // A forgetful keeper keeps nothing.

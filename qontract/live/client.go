@@ -102,6 +102,18 @@ func (e *StatusError) Error() string {
 	return text
 }
 
+// IsSilent reports whether an error says that a server does not answer at present: it cannot be reached, it breaks off,
+// or it says itself that it is not able to answer. A server that refuses is not silent.
+func IsSilent(err error) bool {
+	var refused *StatusError
+	if errors.As(err, &refused) {
+		_, ok := mayPass(err)
+		return ok
+	}
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
 // A call is a request to the server, with the rules for its answer.
 type call struct {
 	method, path string // the path is escaped
@@ -221,7 +233,7 @@ func (c *Client) badAnswer(path string, err error) error {
 // bundle, and err otherwise.
 func (c *Client) explainNotFound(err error, sha string) error {
 	var status *StatusError
-	if !errors.As(err, &status) || status.Status != http.StatusNotFound {
+	if sha == "" || !errors.As(err, &status) || status.Status != http.StatusNotFound {
 		return err
 	}
 	gone := strings.Contains(status.Text, "Bundle "+sha) || strings.Contains(status.Text, "/graphqlsha/"+sha)

@@ -79,6 +79,9 @@ func (s *Server) Latest(ctx context.Context) (*BundleClient, error) {
 	return &BundleClient{client: s.client, sha: sha}, nil
 }
 
+// Newest returns the newest bundle of the server, which may be another one for each request.
+func (s *Server) Newest() *BundleClient { return &BundleClient{client: s.client} }
+
 // SHA256 returns the sha256 of the bundle.
 func (s *BundleClient) SHA256() string { return s.sha }
 

@@ -49,7 +49,12 @@ func (s *BundleClient) post(ctx context.Context, req gql.Request, limit int64) (
 }
 
 // path is where the server answers queries over the bundle.
-func (s *BundleClient) path() string { return "/graphqlsha/" + s.sha }
+func (s *BundleClient) path() string {
+	if s.sha == "" {
+		return "/graphql"
+	}
+	return "/graphqlsha/" + s.sha
+}
 
 // noGraphQL returns the error for an answer that is not one of GraphQL.
 func (s *BundleClient) noGraphQL(err error) error {

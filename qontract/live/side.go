@@ -12,7 +12,7 @@ import (
 // A BundleClient sends queries over one bundle to the server.
 type BundleClient struct {
 	client     *Client
-	sha        string
+	sha        string // "" for the newest bundle, whichever that is when it is asked
 	vagueTypes map[string]bool
 
 	lock     sync.Mutex
