@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/retry"
 )
 
 // A Discussion is a merge request as somebody needs it who decides whether it is approved.
 type Discussion struct {
+	ID          int    // in all of GitLab
 	Head        string // newest commit of the source branch
 	Author      string
 	Description string
@@ -26,14 +30,20 @@ type DiffVersion struct {
 	At         time.Time
 }
 
-// A DiscussionNote is a note of a merge request. GitLab does not tell who changed it last.
+// A DiscussionNote is a note of a merge request. Who changed it last [Client.Edits] knows.
 type DiscussionNote struct {
 	ID                   int
 	By                   string
 	IsSystem             bool // GitLab wrote it about something that By did
 	IsOwn                bool // By is the user of the token
 	Body                 string
-	WrittenAt, ChangedAt time.Time
+	WrittenAt, ChangedAt time.Time // a note changes also when somebody reacts to it or resolves it
+}
+
+// An Edit is the last change of the text of a note.
+type Edit struct {
+	At time.Time // zero if nobody changed it
+	By string    // "" if GitLab does not tell
 }
 
 // discussionAPI has the calls of GitLab for what people say about a merge request.
@@ -43,6 +53,7 @@ type discussionAPI interface {
 	approvers(ctx context.Context, at MergeRequest) ([]string, error)
 	discussion(ctx context.Context, at MergeRequest) (Discussion, error)
 	changeLabels(ctx context.Context, at MergeRequest, add, remove []string) error
+	edits(ctx context.Context, id int, after string) (all map[int]Edit, next string, err error)
 }
 
 // maxVersions is the largest number of pages of versions.
@@ -109,6 +120,39 @@ func (c *Client) discussionNotes(ctx context.Context, at MergeRequest) ([]Discus
 	slices.SortStableFunc(notes, func(a, b DiscussionNote) int { return a.WrittenAt.Compare(b.WrittenAt) })
 	return notes, err
 }
+
+// Edits returns who changed the text of notes of a merge request last, by their ids. The id is that of the merge
+// request in all of GitLab. Notes are missing of which GitLab does not tell, and all of them where it has no GraphQL
+// for that.
+func (c *Client) Edits(ctx context.Context, id int, notes []int) (map[int]Edit, error) {
+	out, after := map[int]Edit{}, ""
+	isMissing := func(note int) bool { _, isThere := out[note]; return !isThere }
+	for range maxNotes / pageSize {
+		if !slices.ContainsFunc(notes, isMissing) {
+			return out, nil
+		}
+		var page map[int]Edit
+		err := repeat(ctx, requestTimeout, func(ctx context.Context) (err error) {
+			page, after, err = c.api.edits(ctx, id, after)
+			return err
+		})
+		var refused *RefusedError
+		switch {
+		case errors.Is(err, errUntold), errors.As(err, &refused) && !refused.mayPass():
+			return nil, nil
+		case err != nil:
+			return nil, fmt.Errorf("who edited notes: %w", err)
+		}
+		maps.Copy(out, page)
+		if after == "" {
+			break
+		}
+	}
+	return out, nil
+}
+
+// errUntold is the error when GitLab answers a query and does not tell what was asked.
+var errUntold = retry.Permanent(errors.New("GitLab does not tell"))
 
 // ChangeLabels adds labels to a merge request and removes others; those that it does not name stay. Doing so twice does
 // no harm.

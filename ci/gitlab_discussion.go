@@ -2,6 +2,11 @@ package ci
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
 	"time"
 
 	gitlab "github.com/xanzy/go-gitlab"
@@ -75,7 +80,7 @@ func (l goGitLab) discussion(ctx context.Context, at MergeRequest) (Discussion, 
 	if err != nil {
 		return Discussion{}, l.convertError(res, err)
 	}
-	out := Discussion{Head: m.SHA, Description: m.Description, OpenedAt: timeOf(m.CreatedAt), Labels: m.Labels}
+	out := Discussion{ID: m.ID, Head: m.SHA, Description: m.Description, OpenedAt: timeOf(m.CreatedAt), Labels: m.Labels}
 	if m.Author != nil {
 		out.Author = m.Author.Username
 	}
@@ -93,4 +98,74 @@ func (l goGitLab) changeLabels(ctx context.Context, at MergeRequest, add, remove
 	}
 	_, res, err := l.client.MergeRequests.UpdateMergeRequest(at.Project, at.IID, opts, gitlab.WithContext(ctx))
 	return l.convertError(res, err)
+}
+
+// editsQuery asks for who changed the notes of a merge request last. The other API does not tell.
+const editsQuery = `query Edits($id: MergeRequestID!, $after: String) {
+  mergeRequest(id: $id) {
+    notes(first: 100, after: $after) {
+      nodes { id lastEditedAt lastEditedBy { username } }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}`
+
+// An editsAnswer is the answer to editsQuery.
+type editsAnswer struct {
+	Errors []struct{ Message string }
+	Data   struct {
+		MergeRequest *struct {
+			Notes struct {
+				Nodes []struct {
+					ID           string
+					LastEditedAt *time.Time
+					LastEditedBy *struct{ Username string }
+				}
+				PageInfo struct {
+					HasNextPage bool
+					EndCursor   string
+				}
+			}
+		}
+	}
+}
+
+// edits returns a page of who changed the notes of a merge request last, and where the next page begins, "" after the
+// last one.
+func (l goGitLab) edits(ctx context.Context, id int, after string) (all map[int]Edit, next string, err error) {
+	variables := map[string]any{"id": fmt.Sprintf("gid://gitlab/MergeRequest/%d", id)}
+	if after != "" {
+		variables["after"] = after
+	}
+	body := map[string]any{"query": editsQuery, "variables": variables}
+	req, err := l.client.NewRequest(http.MethodPost, "", body, []gitlab.RequestOptionFunc{gitlab.WithContext(ctx)})
+	if err != nil {
+		return nil, "", err
+	}
+	at := l.client.BaseURL() // it ends with /api/v4/
+	at.Path, at.RawPath = path.Join(at.Path, "..", "graphql"), ""
+	req.URL = at
+	var found editsAnswer
+	if res, err := l.client.Do(req, &found); err != nil {
+		return nil, "", l.convertError(res, err)
+	}
+	if len(found.Errors) > 0 || found.Data.MergeRequest == nil {
+		return nil, "", errUntold
+	}
+	all = map[int]Edit{}
+	for _, n := range found.Data.MergeRequest.Notes.Nodes {
+		number, err := strconv.Atoi(n.ID[strings.LastIndex(n.ID, "/")+1:]) // gid://gitlab/Note/1
+		if err != nil {
+			continue
+		}
+		edit := Edit{At: timeOf(n.LastEditedAt)}
+		if n.LastEditedBy != nil {
+			edit.By = n.LastEditedBy.Username
+		}
+		all[number] = edit
+	}
+	if page := found.Data.MergeRequest.Notes.PageInfo; page.HasNextPage {
+		next = page.EndCursor
+	}
+	return all, next, nil
 }

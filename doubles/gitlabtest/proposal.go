@@ -63,13 +63,16 @@ func (s *Server) Labels() []string {
 	return slices.Clone(s.labels)
 }
 
-// EditNote changes a note at a time, by whomever.
-func (s *Server) EditNote(id int, body string, at time.Time) {
+// EditNote lets somebody change a note at a time. Without a name its text stays: somebody reacted to it.
+func (s *Server) EditNote(id int, by, body string, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.notes {
-		if s.notes[i].ID == id {
-			s.notes[i].Body, s.notes[i].EditedAt = body, at
+		if n := &s.notes[i]; n.ID == id {
+			n.EditedAt = at
+			if by != "" {
+				n.Body, n.EditedBy, n.textAt = body, by, at
+			}
 		}
 	}
 }

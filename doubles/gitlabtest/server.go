@@ -34,6 +34,9 @@ type Note struct {
 	By         string    // name of the author; "" is that of the id
 	At         time.Time // when it was written; zero is a fixed time
 	EditedAt   time.Time // zero if it was not edited
+	EditedBy   string    // "" if nobody changed its text
+
+	textAt time.Time // when its text was changed
 }
 
 // A Status is a commit status.
@@ -73,6 +76,8 @@ type Server struct {
 	Fault   func(n int, r *http.Request) Fault
 	Header  http.Header // more headers of every answer
 	NoPages bool        // leaves out the headers about pages
+	// NoEdits lets GraphQL know nothing of who edited notes, as in an old GitLab.
+	NoEdits bool
 	// ArtifactsAt is the URL to which requests for artifacts are redirected; "" redirects
 	// none.
 	ArtifactsAt string
@@ -179,6 +184,10 @@ func (s *Server) answer(a *answer, r *http.Request) {
 	}
 	bot := r.Header.Get("PRIVATE-TOKEN") == s.Token && s.Token != ""
 	job := r.Header.Get("JOB-TOKEN") == s.JobToken && s.JobToken != ""
+	if r.URL.EscapedPath() == graphqlPath && bot && r.Method == http.MethodPost {
+		s.edits(a, r)
+		return
+	}
 	path, known := strings.CutPrefix(r.URL.EscapedPath(), "/api/v4")
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	for i, part := range parts { // a name with a slash is one part

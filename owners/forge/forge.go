@@ -47,13 +47,32 @@ func (f *Forge) Read(ctx context.Context) (review.Request, error) {
 		out.Versions = append(out.Versions, approvals.Version{Head: v.Head, PushedAt: v.At})
 		f.bases[v.Head] = v.Base
 	}
-	out.Comments = comments(d)
+	edits, err := f.edits(ctx, d)
+	if err != nil {
+		return review.Request{}, err
+	}
+	out.Comments = comments(d, edits)
 	out.Status, err = f.readStatus(ctx, d.Head)
 	return out, err
 }
 
+// edits returns who changed the comments last that have words, of those that may have been changed.
+func (f *Forge) edits(ctx context.Context, d ci.Discussion) (map[int]ci.Edit, error) {
+	var changed []int
+	for _, n := range d.Notes {
+		if !n.IsSystem && !n.IsOwn && n.ChangedAt.After(n.WrittenAt) &&
+			len(decision.Words([]decision.Comment{{Body: n.Body}})) > 0 {
+			changed = append(changed, n.ID)
+		}
+	}
+	if len(changed) == 0 {
+		return nil, nil
+	}
+	return f.Client.Edits(ctx, d.ID, changed)
+}
+
 // comments returns what people said, and did by the button.
-func comments(d ci.Discussion) []review.EditedComment {
+func comments(d ci.Discussion, edits map[int]ci.Edit) []review.EditedComment {
 	about := review.EditedComment{By: d.Author, Body: d.Description, WrittenAt: d.OpenedAt}
 	if first := d.Versions[0].At; first.After(about.WrittenAt) {
 		about.WrittenAt = first // GitLab makes the first version a moment later
@@ -70,7 +89,9 @@ func comments(d ci.Discussion) []review.EditedComment {
 			}
 		case !n.IsSystem && !n.IsOwn:
 			c := review.EditedComment{By: n.By, Body: n.Body, WrittenAt: n.WrittenAt}
-			if n.ChangedAt.After(n.WrittenAt) {
+			if edit, isTold := edits[n.ID]; isTold {
+				c.EditedAt, c.EditedBy = edit.At, edit.By
+			} else if n.ChangedAt.After(n.WrittenAt) {
 				c.EditedAt = n.ChangedAt
 			}
 			out = append(out, c)
@@ -89,11 +110,12 @@ func comments(d ci.Discussion) []review.EditedComment {
 var elsewhere = []string{
 	"approved this merge request", "unapproved this merge request", "added ", "removed ", "assigned to ", "unassigned ",
 	"requested review from ", "requested approval from ", "requested changes", "left review comments",
-	"changed title from ", "changed target branch from ", "changed milestone to ", "changed this file in ",
+	"changed title from ", "changed source branch from ", "changed target branch from ", "changed milestone to ",
+	"changed this file in ",
 	"changed this line in ", "marked this merge request as ", "mentioned in ", "resolved all threads",
 	"enabled an automatic merge", "aborted the automatic merge", "canceled the automatic merge", "closed", "reopened",
 	"merged", "locked this merge request", "unlocked this merge request", "restored source branch ",
-	"deleted the ",
+	"restored target branch ", "deleted source branch ", "deleted target branch ", "picked the changes into the branch ",
 }
 
 // isAboutDescription reports whether a note of the system may say that the description changed.

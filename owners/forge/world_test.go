@@ -78,7 +78,7 @@ type saying struct {
 	id       int
 	by, body string
 	at       time.Time
-	isEdited bool
+	isEdited bool // by somebody else
 }
 
 // A world is a merge request, and what happened to it.
@@ -139,13 +139,15 @@ func (w *world) say(by, body string, after time.Duration) {
 	w.said = append(w.said, saying{id: id, by: by, body: body, at: w.now})
 }
 
-// edit changes a comment to what it says already; nobody can tell that.
-func (w *world) edit(i int) {
+// edit lets somebody change a comment to what it says already. Without a name somebody reacts to it.
+func (w *world) edit(i int, by string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.now = w.now.Add(time.Minute)
-	w.said[i].at, w.said[i].isEdited = w.now, true
-	w.server.EditNote(w.said[i].id, w.said[i].body, w.now)
+	if by != "" {
+		w.said[i].at, w.said[i].isEdited = w.now, by != w.said[i].by
+	}
+	w.server.EditNote(w.said[i].id, by, w.said[i].body, w.now)
 }
 
 // press approves by the button.

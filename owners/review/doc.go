@@ -7,8 +7,7 @@
 // about the head and the words that the server has, which are read again before and after. After any error the labels
 // and the status that let a change through are taken away. When nothing changed nothing is written.
 //
-// A word is about the version that the server had when it was written, or when its comment was edited; an edit by
-// somebody else than its author makes a comment none, and an edit by nobody knows whom leaves of it what keeps the
-// change back. What people said is kept as entries of [approvals.Book]; without
-// them every word counts for its own version alone.
+// A word is about the version that the server had when it was written, or when its author edited it. An edit by
+// somebody else, or by nobody knows whom, leaves of a comment what keeps the change back. What people said is kept as
+// entries of [approvals.Book]; without them every word counts for its own version alone.
 package review

@@ -63,7 +63,7 @@ func Note(o *Outcome, isLimited bool) string {
 		}
 	}
 	if len(o.Uncounted) > 0 {
-		line("- It is not known who edited comments of %s: they approve nothing. Write it again.",
+		line("- Comments of %s were edited, and not by them for all that is known: they approve nothing. Write it again.",
 			markdown.Escape(strings.Join(o.Uncounted, ", ")))
 	}
 	for _, text := range o.Silent {

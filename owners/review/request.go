@@ -55,10 +55,10 @@ type Keeper interface {
 	Save(ctx context.Context, b approvals.Book) error
 }
 
-// words returns the words of comments. A comment that was edited counts from the edit, and not at all if somebody else
-// edited it. If nobody knows who edited it, only the words count that keep a change back, unless edits count.
+// words returns the words of comments. A comment that its author edited counts from the edit. Of one that somebody else
+// edited, or nobody knows who, only the words count that keep a change back; unless edits of nobody knows whom count.
 func (r Request) words(countsEdits bool) []decision.Word {
-	var known, unknown []decision.Comment
+	var own, others []decision.Comment
 	for _, c := range r.Comments {
 		of := decision.Comment{By: c.By, Body: c.Body, At: c.WrittenAt}
 		isEdited := c.EditedAt.After(c.WrittenAt)
@@ -67,12 +67,12 @@ func (r Request) words(countsEdits bool) []decision.Word {
 		}
 		switch {
 		case !isEdited || c.EditedBy == c.By || c.EditedBy == "" && countsEdits:
-			known = append(known, of)
-		case c.EditedBy == "":
-			unknown = append(unknown, of)
+			own = append(own, of)
+		default:
+			others = append(others, of)
 		}
 	}
-	out := append(decision.Words(known), slices.DeleteFunc(decision.Words(unknown), isGiving)...)
+	out := append(decision.Words(own), slices.DeleteFunc(decision.Words(others), isGiving)...)
 	slices.SortStableFunc(out, func(a, b decision.Word) int { return a.At.Compare(b.At) })
 	return out
 }
@@ -82,17 +82,21 @@ func isGiving(w decision.Word) bool {
 	return w.Command != decision.Hold && w.Command != decision.CancelApprove
 }
 
-// edited returns whose comments let a change through and were edited by nobody knows whom, sorted.
-func (r Request) edited() []string {
-	var out []string
+// edited returns whose comments would let a change through and were edited: by somebody else, and by nobody knows whom.
+func (r Request) edited() (byOthers, byUnknown []string) {
 	for _, c := range r.Comments {
-		if c.EditedAt.After(c.WrittenAt) && c.EditedBy == "" &&
-			slices.ContainsFunc(decision.Words([]decision.Comment{{Body: c.Body}}), isGiving) {
-			out = append(out, c.By)
+		switch {
+		case !c.EditedAt.After(c.WrittenAt) || c.EditedBy == c.By ||
+			!slices.ContainsFunc(decision.Words([]decision.Comment{{Body: c.Body}}), isGiving):
+		case c.EditedBy == "":
+			byUnknown = append(byUnknown, c.By)
+		default:
+			byOthers = append(byOthers, c.By)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.Sort(byOthers)
+	slices.Sort(byUnknown)
+	return slices.Compact(byOthers), slices.Compact(byUnknown)
 }
 
 // lettingThrough returns the labels of a request that let it through.

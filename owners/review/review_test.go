@@ -146,7 +146,7 @@ func (s *server) isApproved() bool {
 		hold, byAuthor := false, false
 		for _, c := range s.inTime() {
 			at, by := c.EditedAt, c.By
-			if at.After(c.WrittenAt) && c.EditedBy != by {
+			if at.After(c.WrittenAt) && c.EditedBy != by && c.Body != "/hold" {
 				continue
 			}
 			if by == s.r.Author && (c.Body == "/hold" || c.Body == "/hold cancel") ||
@@ -336,7 +336,7 @@ func TestEditedByNobodyKnows(t *testing.T) {
 	s.say("ann", "/lgtm", time.Minute)
 	s.say("bob", "/lgtm", time.Minute)
 	s.r.Comments[1].EditedAt = s.now.Add(time.Minute)
-	if _, err := s.run(t); err != nil || s.hasApproval() || !strings.Contains(s.r.Note, "edited comments of bob") {
+	if _, err := s.run(t); err != nil || s.hasApproval() || !strings.Contains(s.r.Note, "Comments of bob were edited") {
 		t.Errorf("an edited approval: labels %q, %v\n%s", s.r.Labels, err, s.r.Note)
 	}
 	s.say("bob", "/lgtm", time.Minute)

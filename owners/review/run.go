@@ -32,7 +32,7 @@ type Input struct {
 type Outcome struct {
 	*decision.Decision
 	Lost []approvals.Loss
-	// Uncounted are people whose words do not count, since nobody knows who edited their comments.
+	// Uncounted are people whose words do not count, since somebody else edited their comments, or nobody knows who.
 	Uncounted []string
 	// Edited are people whose words count although nobody knows who edited their comments.
 	Edited []string
@@ -138,8 +138,13 @@ func (in Input) decide(ctx context.Context, r Request) (*Outcome, error) {
 	_, lost := book.Compare(in.Files)
 	out := &Outcome{Decision: d, Lost: lost, Silent: in.Silent}
 	out.IsShut = len(in.Silent) > 0 && !slices.ContainsFunc(r.Labels, decision.IsApproval)
-	if out.Uncounted = r.edited(); in.CountsEdits {
-		out.Uncounted, out.Edited = nil, out.Uncounted
+	byOthers, byUnknown := r.edited()
+	if out.Uncounted = byOthers; in.CountsEdits {
+		out.Edited = byUnknown
+	} else {
+		out.Uncounted = append(out.Uncounted, byUnknown...)
+		slices.Sort(out.Uncounted)
+		out.Uncounted = slices.Compact(out.Uncounted)
 	}
 	return out, nil
 }
