@@ -19,10 +19,10 @@ import (
 // An Input is a change, and whose it is.
 type Input struct {
 	Base, Head   *bundle.Bundle
-	Today        string // as 2006-01-02; roles that ended do not count
-	Author       string // "" if nobody knows
-	IgnoreAuthor bool   // the author's own word approves nothing
-	IgnoresOrder bool   // settings of base say that the order of a list is no content
+	Today        string            // as 2006-01-02; roles that ended do not count
+	Author       string            // "" if nobody knows
+	IgnoreAuthor bool              // the author's own word approves nothing
+	Unordered    content.Unordered // by settings of base: lists whose order is no content
 	Outside      []Outside
 	// ReadBase returns a file of the repository of base, for the OWNERS files of those outside of the bundle; its error is
 	// [fs.ErrNotExist] for one that is not there.
@@ -87,7 +87,7 @@ func Check(in Input) (*Report, error) {
 
 // Unasked says that settings leave a difference out.
 func Unasked(d difference.Difference) string {
-	return fmt.Sprintf("nobody is asked about %s, which is %s: the settings of base take the order of lists for no content",
+	return fmt.Sprintf("nobody is asked about %s, which is %s: the settings of base take its order for no content",
 		d.Place(), d.Kind)
 }
 
@@ -120,9 +120,7 @@ func cover(in Input) (r *rules.Rules, files []*coverage.File, inHead []Finding, 
 	}
 	world := content.Bundles{Base: in.Base, Head: in.Head}
 	for _, c := range world.Changes() {
-		if in.IgnoresOrder {
-			c.IgnoreOrder()
-		}
+		c.IgnoreOrder(in.Unordered)
 		files = append(files, coverage.Of(r, c, world, rules.HasPerson(in.Head)))
 	}
 	return r, files, inHead, nil

@@ -154,6 +154,12 @@ var effectMistakes = []struct{ name, text, want string }{
 		`3: integrations.a.effects: must be none, a list of rules, or a mapping with use and rules, got the string "all"`},
 	{"audits", "audit: {on_miss: trust}", `2: audit.on_miss: must be report or distrust, got "trust"`},
 	{"order", "owners: {order: none}", `2: owners.order: must be asked or ignored, got "none"`},
+	{"unordered schema", "owners: {unordered: {app: [a]}}", `2: owners.unordered: "app" is no schema; write it as $schema of ` +
+		`its files has it, such as /app-sre/app-1.yml`},
+	{"unordered selector", "owners: {unordered: {/a.yml: ['a[']}}",
+		`2: owners.unordered./a.yml: the selector "a[" cannot be read: it ends too early`},
+	{"unordered nothing", "owners: {unordered: {/a.yml: []}}",
+		`2: owners.unordered./a.yml: is empty; it needs at least one entry`},
 	{"edits", "owners: {edits: yes}", `2: owners.edits: must be ignored or counted, got "yes"`},
 	{"own nothing", "integrations:\n  a: {effects: {}}", "3: integrations.a.effects: is empty; it needs use or rules"},
 }

@@ -245,10 +245,11 @@ var keyDescriptions = map[string]string{
 	"prepare": "The command that prepares a copy of the files of a side before a task starts there, as a list " +
 		"of words.",
 
-	"owners":       "Rules of change-owners that a team keeps for a while.",
-	"owners.order": "asked: the order of a list is content. ignored: nobody is asked about it, and that is told.",
-	"owners.edits": "ignored: an edited comment approves nothing. counted: it does, although nobody knows who edited it.",
-	"audit":        "What follows from audits of skipped work.",
+	"owners":           "Rules of change-owners that a team keeps for a while.",
+	"owners.order":     "asked: the order of a list is content. ignored: nobody is asked about it, and that is told.",
+	"owners.unordered": "Lists whose order is no content: selectors of them by the schemas of their files.",
+	"owners.edits":     "ignored: an edited comment approves nothing. counted: it does, although nobody knows who edited it.",
+	"audit":            "What follows from audits of skipped work.",
 	"audit.on_miss": "report: a wrong skip is reported. distrust: its rung also no longer counts for the integration, " +
 		"until planner confirm.",
 

@@ -134,6 +134,7 @@ var onlyReader = map[string]bool{
 	"effects: a huge pattern": true, "effects: unknown group": true, "effects: unknown number": true,
 	"effects: a dollar": true, "effects: subject of no effect": true,
 	"effects: budget of nothing": true, "effects: budget without comparison": true,
+	"effects: unordered schema": true, "effects: unordered selector": true,
 	// Natives.
 	"alias in settings": true, "merge key in settings": true, "tag in settings": true,
 	"no day of the year": true, "adopt by a bad pattern": true, "adopt by a costly pattern": true,

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/owners/difference"
+	"github.com/app-sre/prcheck/qontract/jsonpath"
 )
 
 // A Kind says whether a file is a datafile or a resource.
@@ -66,9 +67,31 @@ func (c *Change) Compare(isTextChanged bool) {
 	}
 }
 
+// An Unordered says which lists have no order. The zero value says that all have one.
+type Unordered struct {
+	All    bool
+	Fields map[string][]*jsonpath.Path // by the schemas of files: they choose the lists
+}
+
+// has reports whether a list of a file has no order, on both sides. A list of which that cannot be asked has one.
+func (u Unordered) has(c *Change, d difference.Difference) bool {
+	if u.All {
+		return true
+	}
+	chooses := func(path *jsonpath.Path, at jsonpath.Location, of any) bool {
+		matches, err := path.Places(of)
+		return err == nil && slices.ContainsFunc(matches, func(m jsonpath.Match) bool {
+			return m.Sign == "" && slices.Equal(m.Place, at)
+		})
+	}
+	return slices.ContainsFunc(u.Fields[c.Schema], func(path *jsonpath.Path) bool {
+		return chooses(path, d.Base, c.Old) && chooses(path, d.Head, c.New)
+	})
+}
+
 // IgnoreOrder takes the order of lists for no content. A file of which nothing else differs has another text.
-func (c *Change) IgnoreOrder() {
-	isOrder := func(d difference.Difference) bool { return d.Kind == difference.Reordered }
+func (c *Change) IgnoreOrder(of Unordered) {
+	isOrder := func(d difference.Difference) bool { return d.Kind == difference.Reordered && of.has(c, d) }
 	for _, d := range c.Differences {
 		if isOrder(d) {
 			c.Unasked = append(c.Unasked, d)

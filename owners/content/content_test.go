@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/owners/content"
+	"github.com/app-sre/prcheck/owners/difference"
 	"github.com/app-sre/prcheck/qontract/bundle"
+	"github.com/app-sre/prcheck/qontract/jsonpath"
 )
 
 // bundleOf makes a bundle of the text of its datafiles and resources.
@@ -77,5 +79,42 @@ func TestReferring(t *testing.T) {
 		{Kind: content.Datafile, Path: "/b", Schema: "/s"}}
 	if got := b.Changes()[0].Referring(); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// Settings may say of single lists that their order is no content: of the files of a schema, where a selector chooses the
+// list on both sides.
+func TestUnorderedFields(t *testing.T) {
+	list := func(n ...any) map[string]any { return map[string]any{"l": []any{map[string]any{"m": n, "k": "1"}}, "n": n} }
+	for _, c := range []struct {
+		schema, selector string
+		old, new         map[string]any
+		want             []difference.Kind
+	}{
+		{"/s.yml", "l[*].m", list("a", "b"), list("b", "a"), []difference.Kind{difference.Reordered}},
+		{"/s.yml", "$..*", list("a", "b"), list("b", "a"), []difference.Kind{difference.Text}},
+		{"/t.yml", "$..*", list("a", "b"), list("b", "a"), []difference.Kind{difference.Reordered, difference.Reordered}},
+		{"/s.yml", "l", list("a", "b"), list("b", "a"), []difference.Kind{difference.Reordered, difference.Reordered}},
+		{"/s.yml", "n[0]", list("a", "b"), list("b", "a"), []difference.Kind{difference.Reordered, difference.Reordered}},
+		{"/s.yml", "$..*", list("a", "b"), list("b", "a", "a"),
+			[]difference.Kind{difference.Added, difference.Added}},
+		{"/s.yml", "l[?(@.x=='1')].m", map[string]any{"l": []any{map[string]any{"x": "0", "m": []any{"a", "b"}, "y": "1"}}},
+			map[string]any{"l": []any{map[string]any{"x": "1", "m": []any{"b", "a"}, "y": "1"}}},
+			[]difference.Kind{difference.Reordered, difference.Changed}},
+	} {
+		path, err := jsonpath.ParseSelector(c.selector)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change := &content.Change{Ref: content.Ref{Kind: content.Datafile, Path: "/f.yml", Schema: c.schema}, Old: c.old, New: c.new}
+		change.Compare(true)
+		change.IgnoreOrder(content.Unordered{Fields: map[string][]*jsonpath.Path{"/s.yml": {path}}})
+		var got []difference.Kind
+		for _, d := range change.Differences {
+			got = append(got, d.Kind)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s by %s: %v, want %v, unasked %v", c.schema, c.selector, got, c.want, change.Unasked)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/owners"
 	"github.com/app-sre/prcheck/owners/comparison"
+	"github.com/app-sre/prcheck/owners/content"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -98,7 +99,7 @@ func openSides(ctx context.Context, env cli.Env, in owners.Input, base, head str
 	if err != nil {
 		return in, err
 	}
-	in.IgnoresOrder = asked.IgnoresOrder
+	in.Unordered = content.Unordered{All: asked.IgnoresOrder, Fields: asked.Unordered}
 	two := change.Two{Base: base, Head: head, InBase: in.Base, InHead: in.Head, Checkout: open.Settings.Checkout()}
 	in.Outside, in.ReadBase, err = two.Outside(ctx)
 	return in, err

@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/owners"
+	"github.com/app-sre/prcheck/owners/content"
 	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/settings"
 )
@@ -30,7 +31,7 @@ func whoMustApprove(ctx context.Context, at fileInputs) (who approvers) {
 	if asked, who.err = change.OwnersSettings(ctx, at.baseRef); who.err != nil {
 		return who
 	}
-	in.IgnoresOrder = asked.IgnoresOrder
+	in.Unordered = content.Unordered{All: asked.IgnoresOrder, Fields: asked.Unordered}
 	two := change.Two{Base: at.baseRef, Head: at.headRef, InBase: at.base, InHead: at.head,
 		Checkout: at.open.Settings.Checkout()}
 	if in.Outside, in.ReadBase, who.err = two.Outside(ctx); who.err == nil {

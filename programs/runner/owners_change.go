@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/owners"
+	"github.com/app-sre/prcheck/owners/content"
 	"github.com/app-sre/prcheck/owners/coverage"
 	"github.com/app-sre/prcheck/owners/forge"
 	"github.com/app-sre/prcheck/owners/members"
@@ -81,7 +82,9 @@ func (j *ownersJob) coverOlder(ctx context.Context, base, head string) ([]*cover
 
 // cover returns who may approve the differences between two revisions, and what of the rules of head cannot be used.
 func (j *ownersJob) cover(ctx context.Context, base, head string) ([]*coverage.File, []owners.Finding, error) {
-	in := owners.Input{Today: time.Now().UTC().Format(time.DateOnly), IgnoresOrder: j.open.Settings.Owners().IgnoresOrder}
+	asked := j.open.Settings.Owners()
+	in := owners.Input{Today: time.Now().UTC().Format(time.DateOnly),
+		Unordered: content.Unordered{All: asked.IgnoresOrder, Fields: asked.Unordered}}
 	var err error
 	if in.Base, in.Head, err = j.open.Pair(ctx, base, head); err != nil {
 		return nil, nil, err
