@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"time"
 
@@ -54,6 +55,7 @@ type discussionAPI interface {
 	discussion(ctx context.Context, at MergeRequest) (Discussion, error)
 	changeLabels(ctx context.Context, at MergeRequest, add, remove []string) error
 	edits(ctx context.Context, id int, after string) (all map[int]Edit, next string, err error)
+	groupMembers(ctx context.Context, group string, page int) (names []string, more bool, err error)
 }
 
 // maxVersions is the largest number of pages of versions.
@@ -150,6 +152,24 @@ func (c *Client) Edits(ctx context.Context, id int, notes []int) (map[int]Edit, 
 	}
 	return out, nil
 }
+
+// GroupMembers returns the members of a group. It is not ok if GitLab has no group with this path.
+func (c *Client) GroupMembers(ctx context.Context, group string) (names []string, ok bool, err error) {
+	names, err = readPages(ctx, maxMembers, func(ctx context.Context, page int) ([]string, bool, error) {
+		return c.api.groupMembers(ctx, group, page)
+	})
+	var refused *RefusedError
+	switch {
+	case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
+		return nil, false, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("the members of the group %q: %w", group, addRemedy(err, "api"))
+	}
+	return names, true, nil
+}
+
+// maxMembers is the largest number of pages of members.
+const maxMembers = 50
 
 // errUntold is the error when GitLab answers a query and does not tell what was asked.
 var errUntold = retry.Permanent(errors.New("GitLab does not tell"))

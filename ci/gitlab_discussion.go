@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	gitlab "github.com/xanzy/go-gitlab"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // discussionNotes returns one page of the notes of a merge request, with their times.
@@ -98,6 +101,20 @@ func (l goGitLab) changeLabels(ctx context.Context, at MergeRequest, add, remove
 	}
 	_, res, err := l.client.MergeRequests.UpdateMergeRequest(at.Project, at.IID, opts, gitlab.WithContext(ctx))
 	return l.convertError(res, err)
+}
+
+// groupBot matches the names of users that GitLab makes for tokens of groups.
+var groupBot = lazyregexp.New(`^group_.+_bot_`)
+
+// groupMembers returns one page of the people who are members of a group itself.
+func (l goGitLab) groupMembers(ctx context.Context, group string, page int) ([]string, bool, error) {
+	opts := &gitlab.ListGroupMembersOptions{ListOptions: pageOptions(page, pageSize)}
+	found, res, err := l.client.Groups.ListGroupMembers(group, opts, gitlab.WithContext(ctx))
+	if err != nil {
+		return nil, false, l.convertError(res, err)
+	}
+	names := convertList(found, func(m *gitlab.GroupMember) string { return m.Username })
+	return slices.DeleteFunc(names, groupBot.MatchString), hasNextPage(res, len(found)), nil
 }
 
 // editsQuery asks for who changed the notes of a merge request last. The other API does not tell.

@@ -27,6 +27,7 @@ type Input struct {
 	// ReadBase returns a file of the repository of base, for the OWNERS files of those outside of the bundle; its error is
 	// [fs.ErrNotExist] for one that is not there.
 	ReadBase func(path string) ([]byte, error)
+	Groups   folders.Groups // of the forge; nil if it is not at hand
 }
 
 // An Outside is a changed file that is not in the bundle. Its texts are nil on a side that does not have it.
@@ -98,7 +99,7 @@ func Cover(in Input) (files []*coverage.File, inHead []Finding, err error) {
 	if err != nil || len(in.Outside) == 0 {
 		return files, inHead, err
 	}
-	of := folders.New(in.ReadBase)
+	of := folders.New(in.ReadBase, in.Groups)
 	for _, o := range in.Outside {
 		files = append(files, of.Cover(o.Path, o.Old, o.New))
 	}
@@ -131,7 +132,7 @@ func (r *Report) addOutside(in Input) {
 	if len(in.Outside) == 0 {
 		return
 	}
-	of := folders.New(in.ReadBase)
+	of := folders.New(in.ReadBase, in.Groups)
 	for _, o := range in.Outside {
 		f := of.Cover(o.Path, o.Old, o.New)
 		p := describe(f, f.Roots[0], func() []*rules.Context { return nil })

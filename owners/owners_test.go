@@ -198,7 +198,8 @@ func TestIgnoredOrder(t *testing.T) {
 		{`"/f.yml": {"$schema": "/s.yml", "$file_sha256sum": "2", "l": [2, 1, 1], "v": 1}`, true, "added l.[2], not l"},
 		{`"/f.yml": {"$schema": "/s.yml", "$file_sha256sum": "2", "l": [1, 2], "v": 2}`, true, "changed v"},
 	} {
-		r := checked(t, owners.Input{Base: with(base), Head: with(c.head), Today: "2026-11-28", Unordered: content.Unordered{All: c.ignore}})
+		r := checked(t, owners.Input{Base: with(base), Head: with(c.head), Today: "2026-11-28",
+			Unordered: content.Unordered{All: c.ignore}})
 		var got []string
 		for _, p := range r.Places {
 			got = append(got, p.Change+" "+p.Place)

@@ -82,6 +82,8 @@ type Server struct {
 	// none.
 	ArtifactsAt string
 	Rights      Rights
+	// Groups has the members of groups by their paths.
+	Groups map[string][]string
 	// Repository has the branches and merge requests of the project. Without one there is only
 	// the merge request IID, and no branch.
 	Repository *Repository
@@ -207,6 +209,8 @@ func (s *Server) answer(a *answer, r *http.Request) {
 		a.json(http.StatusOK, map[string]any{"id": Bot, "username": "project_7_bot", "name": "prcheck", "state": "active"})
 	case path == "/personal_access_tokens/self" && r.Method == http.MethodGet:
 		s.self(a)
+	case len(parts) == 3 && parts[0] == "groups" && parts[2] == "members" && r.Method == http.MethodGet:
+		s.groupMembers(a, r, parts[1])
 	case len(parts) == 2 && parts[0] == "projects" && (parts[1] == strconv.Itoa(Project) || parts[1] == ProjectPath) &&
 		r.Method == http.MethodGet:
 		s.aboutProject(a)

@@ -85,7 +85,9 @@ func TestReferring(t *testing.T) {
 // Settings may say of single lists that their order is no content: of the files of a schema, where a selector chooses the
 // list on both sides.
 func TestUnorderedFields(t *testing.T) {
-	list := func(n ...any) map[string]any { return map[string]any{"l": []any{map[string]any{"m": n, "k": "1"}}, "n": n} }
+	list := func(n ...any) map[string]any {
+		return map[string]any{"l": []any{map[string]any{"m": n, "k": "1"}}, "n": n}
+	}
 	for _, c := range []struct {
 		schema, selector string
 		old, new         map[string]any
@@ -106,7 +108,8 @@ func TestUnorderedFields(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		change := &content.Change{Ref: content.Ref{Kind: content.Datafile, Path: "/f.yml", Schema: c.schema}, Old: c.old, New: c.new}
+		change := &content.Change{Ref: content.Ref{Kind: content.Datafile, Path: "/f.yml", Schema: c.schema},
+			Old: c.old, New: c.new}
 		change.Compare(true)
 		change.IgnoreOrder(content.Unordered{Fields: map[string][]*jsonpath.Path{"/s.yml": {path}}})
 		var got []difference.Kind

@@ -29,6 +29,7 @@ const File content.Kind = "file"
 // Folders are the OWNERS files of base.
 type Folders struct {
 	read    func(path string) ([]byte, error)
+	groupOf Groups
 	aliases func() (map[string][]string, error)
 	known   map[string]owned
 	faults  []rules.Fault
@@ -40,9 +41,16 @@ type owned struct {
 	isThere   bool
 }
 
+// Groups returns the members of a group of the forge. It is not ok if the name is that of no group.
+type Groups func(name string) (members []string, ok bool, err error)
+
 // New returns the OWNERS files that read returns; its error is [fs.ErrNotExist] for a file that base does not have.
-func New(read func(path string) ([]byte, error)) *Folders {
-	f := &Folders{read: read, known: map[string]owned{}}
+// Without groups a group stands by its own name among the approvers.
+func New(read func(path string) ([]byte, error), groups Groups) *Folders {
+	if groups == nil {
+		groups = func(string) ([]string, bool, error) { return nil, false, nil }
+	}
+	f := &Folders{read: read, groupOf: groups, known: map[string]owned{}}
 	f.aliases = sync.OnceValues(f.readAliases)
 	return f
 }
@@ -112,8 +120,26 @@ func (f *Folders) of(folder string) (owned, error) {
 			o.approvers = append(o.approvers, name)
 		}
 	}
+	if o.approvers, err = f.expanded(o.approvers); err != nil {
+		return owned{}, err
+	}
 	f.known[folder] = o
 	return o, nil
+}
+
+// expanded returns names with the members of groups in the place of the groups.
+func (f *Folders) expanded(names []string) (out []string, err error) {
+	for _, name := range names {
+		members, isGroup, err := f.groupOf(name)
+		if err != nil {
+			return nil, fmt.Errorf("asking whether %q is a group: %w", name, err)
+		}
+		if !isGroup {
+			members = []string{name}
+		}
+		out = append(out, members...)
+	}
+	return out, nil
 }
 
 // ownersType stands for OWNERS files among the change types.

@@ -3,6 +3,7 @@ package forge_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,4 +70,30 @@ func told(comments []review.EditedComment, unknown string) string {
 	default:
 		return fmt.Sprintf("edited by %s after %s", c.EditedBy, c.EditedAt.Sub(c.WrittenAt))
 	}
+}
+
+// The members of a group are people, over several pages. A name that is that of no group is told, and a refusal is an error.
+func TestGroupMembers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		var many []string
+		for i := range 250 {
+			many = append(many, fmt.Sprint("p", i))
+		}
+		w.server.Groups = map[string][]string{"org/team": append(many, "group_7_bot_1a2b"), "empty": {}}
+		c := w.forge(t, w.head()).Client
+		if got, ok, err := c.GroupMembers(t.Context(), "org/team"); err != nil || !ok || !slices.Equal(got, many) {
+			t.Errorf("got %d members, %v, %v", len(got), ok, err)
+		}
+		if got, ok, err := c.GroupMembers(t.Context(), "empty"); err != nil || !ok || len(got) > 0 {
+			t.Errorf("an empty group: got %v, %v, %v", got, ok, err)
+		}
+		if _, ok, err := c.GroupMembers(t.Context(), "ann"); err != nil || ok {
+			t.Errorf("a person: %v, %v", ok, err)
+		}
+		w.server.Fault = func(int, *http.Request) gitlabtest.Fault { return gitlabtest.Fault{Status: 403, Undone: true} }
+		if _, _, err := c.GroupMembers(t.Context(), "org/team"); err == nil {
+			t.Error("a refusal is no error")
+		}
+	})
 }

@@ -35,6 +35,7 @@ type ownersJob struct {
 	keeper  review.Keeper
 	sources members.Sources
 	silent  []members.Silence
+	groups  map[string]group
 }
 
 // A known version has the differences of an older version, if they could be found.
@@ -80,11 +81,30 @@ func (j *ownersJob) coverOlder(ctx context.Context, base, head string) ([]*cover
 	return files, err
 }
 
+// A group is the members of a group of the forge, or that there is none.
+type group struct {
+	members []string
+	ok      bool
+}
+
+// group returns the members of a group. Each name is asked for once.
+func (j *ownersJob) group(ctx context.Context, name string) ([]string, bool, error) {
+	if g, isKnown := j.groups[name]; isKnown {
+		return g.members, g.ok, nil
+	}
+	members, ok, err := j.forge.Client.GroupMembers(ctx, name)
+	if err == nil {
+		j.groups[name] = group{members, ok}
+	}
+	return members, ok, err
+}
+
 // cover returns who may approve the differences between two revisions, and what of the rules of head cannot be used.
 func (j *ownersJob) cover(ctx context.Context, base, head string) ([]*coverage.File, []owners.Finding, error) {
 	asked := j.open.Settings.Owners()
 	in := owners.Input{Today: time.Now().UTC().Format(time.DateOnly),
-		Unordered: content.Unordered{All: asked.IgnoresOrder, Fields: asked.Unordered}}
+		Unordered: content.Unordered{All: asked.IgnoresOrder, Fields: asked.Unordered},
+		Groups:    func(name string) ([]string, bool, error) { return j.group(ctx, name) }}
 	var err error
 	if in.Base, in.Head, err = j.open.Pair(ctx, base, head); err != nil {
 		return nil, nil, err

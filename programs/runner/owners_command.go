@@ -127,7 +127,7 @@ func ownersOf(ctx context.Context, env cli.Env, f ownersFlags) error {
 	if err := client.Identify(ctx); err != nil {
 		return fmt.Errorf("deciding about merge request !%d: %w", at.MergeRequest.IID, err)
 	}
-	j := ownersJob{flags: f, env: env, commit: at.Commit.SHA, known: map[string]known{},
+	j := ownersJob{flags: f, env: env, commit: at.Commit.SHA, known: map[string]known{}, groups: map[string]group{},
 		head:  cmp.Or(env.Getenv("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA"), at.Commit.SHA),
 		name:  cmp.Or(env.Getenv("CI_MERGE_REQUEST_PROJECT_PATH"), fmt.Sprint(at.MergeRequest.Project)),
 		forge: &forge.Forge{Client: client, MergeRequest: at.MergeRequest, Pipeline: at.Commit, Tool: f.tool}}
