@@ -72,8 +72,8 @@ func TestDecision(t *testing.T) {
 	}
 }
 
-// The members of a group of the forge may approve in its place, also one that an alias names. A group that cannot be asked
-// makes the file unknown.
+// The members of a group of the forge may approve in its place, also one that an alias names. A group that cannot be
+// asked makes the file unknown.
 func TestGroups(t *testing.T) {
 	groups := func(name string) ([]string, bool, error) {
 		switch name {

@@ -72,7 +72,8 @@ func told(comments []review.EditedComment, unknown string) string {
 	}
 }
 
-// The members of a group are people, over several pages. A name that is that of no group is told, and a refusal is an error.
+// The members of a group are people, over several pages. A name that is that of no group is told, and a refusal is an
+// error.
 func TestGroupMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
