@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,7 @@ func TestMergeQueueKilled(t *testing.T) {
 		}
 		cmd := exec.CommandContext(t.Context(), "reconciler", "run", "merge-queue", "--once", "--no-dry-run",
 			"--repository", q.clone, "--state", q.state)
-		cmd.Env = append(q.env[:len(q.env):len(q.env)], "PRCHECK_GITLAB_TOKEN="+queueToken)
+		cmd.Env = append(slices.Clone(q.env), "PRCHECK_GITLAB_TOKEN="+queueToken)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/app-sre/prcheck/doubles/gitlabtest"
 	"github.com/app-sre/prcheck/queue"
@@ -27,12 +29,12 @@ type mergeQueue struct {
 	state      string
 }
 
-func newMergeQueue(t *testing.T) *mergeQueue {
+func newMergeQueue(t *testing.T, more ...map[string]string) *mergeQueue {
 	t.Helper()
 	person := func(name string) string {
 		return "$schema: /person-1.yml\nname: " + name + "\nemail: " + name + "@x\n"
 	}
-	r := gitlabtest.NewRepository(t, map[string]string{
+	files := map[string]string{
 		"prcheck.yaml": "version: 1\nexec: {argv: [sh, tools/check.sh, \"{cmd}\"]}\nprograms: [tools/check.sh]\n" +
 			"effects:\n  rules: [{match: '^would delete (?P<subject>.+)$', kind: delete}]\n" +
 			"  require: {delete: deletions-reviewed}\n",
@@ -50,7 +52,11 @@ func newMergeQueue(t *testing.T) *mergeQueue {
 		"schemas/person-1.yml":       "$schema: /m-1.json\ntype: object\nproperties: {name: {type: string}, email: {type: string}}\n",
 		"schemas/room-1.yml":         "$schema: /m-1.json\ntype: object\nproperties: {name: {type: string}}\n",
 		"graphql-schemas/schema.yml": "$schema: /g-1.yml\nconfs:\n- {name: Person_v1, datafile: /person-1.yml, fields: [{name: name, type: string}]}\n- {name: Query, fields: [{name: people, type: Person_v1, isList: true, datafileSchema: /person-1.yml}]}\n",
-	})
+	}
+	for _, m := range more {
+		maps.Copy(files, m)
+	}
+	r := gitlabtest.NewRepository(t, files)
 	r.FastForward = true
 	q := &mergeQueue{t: t, repository: r, server: &gitlabtest.Server{Token: queueToken, Repository: r},
 		clone: filepath.Join(t.TempDir(), "clone"), state: t.TempDir()}
@@ -224,5 +230,53 @@ func TestMergeQueueAsksForLabels(t *testing.T) {
 	}
 	if got := q.states(q.loop("--no-dry-run")); got != "merged" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// With --owners each place of the rebased head must be approved by somebody whom the branch names for it. What was
+// approved holds on another base.
+func TestMergeQueueAsksOwners(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts ten programs")
+	}
+	q := newMergeQueue(t, map[string]string{
+		"data/type.yml": "$schema: /app-interface/change-type-1.yml\nname: mails\ncontextType: datafile\n" +
+			"contextSchema: /person-1.yml\nchanges:\n- provider: jsonPath\n  jsonPathSelectors: [email]\n",
+		"data/role.yml": "$schema: /access/role-1.yml\nname: people\nself_service:\n- change_type: {$ref: /type.yml}\n" +
+			"  datafiles: [{$ref: /a.yml}, {$ref: /b.yml}]\n",
+		"data/zoe.yml": "$schema: /access/user-1.yml\norg_username: zoe\nroles: [{$ref: /role.yml}]\n",
+		"data/check.yml": "$schema: /app-sre/integration-1.yml\nname: mails\npr_check: {cmd: mails}\n" +
+			"schemas: [/room-1.yml]\n",
+		"schemas/app-interface/change-type-1.yml": "$schema: /m-1.json\ntype: object\n",
+		"schemas/access/role-1.yml":               "$schema: /m-1.json\ntype: object\n",
+		"schemas/access/user-1.yml":               "$schema: /m-1.json\ntype: object\n",
+	})
+	q.open("first", "data/a.yml", "$schema: /person-1.yml\nname: a\nemail: one@x\n")
+	q.open("second", "data/b.yml", "$schema: /person-1.yml\nname: b\nemail: two@x\n")
+	q.open("third", "data/room.yml", "$schema: /room-1.yml\nname: third\n") // nobody owns it: the label decides
+	if text := q.loop("--owners").Rows[0].Text; !strings.HasSuffix(text, "is not here: fetch it first") {
+		t.Errorf("a dry run without the commits says %q", text)
+	}
+	if table := q.loop("--owners", "--no-dry-run"); q.states(table) != "waiting waiting delta" {
+		t.Fatalf("got %+v", table)
+	}
+	for _, n := range []gitlabtest.Note{{ID: 901, By: "eve", Body: "/lgtm"}, {ID: 902, By: "zoe", Body: "/lgtm"}} {
+		n.At = time.Now()
+		if err := q.repository.AddNote(2, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	table := q.loop("--owners", "--no-dry-run")
+	if got := q.states(table); got != "waiting merged delta" {
+		t.Fatalf("got %s: %+v", got, table)
+	}
+	if err := q.repository.AddNote(1, gitlabtest.Note{ID: 903, By: "zoe", Body: "/lgtm", At: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if got := q.states(q.loop("--owners", "--no-dry-run")); got != "merged delta" { // on another base
+		t.Errorf("got %s", got)
+	}
+	for _, wrong := range q.server.Wrong() {
+		t.Error(wrong)
 	}
 }

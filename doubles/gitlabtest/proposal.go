@@ -106,13 +106,7 @@ func (s *Server) serveProposal(a *answer, r *http.Request, rest string) bool {
 	case "PUT " + at:
 		s.setLabels(a, r)
 	case "GET " + at + "/versions":
-		all := slices.Clone(s.change.Versions)
-		slices.Reverse(all) // the newest first
-		paged(s, a, r, all, func(v Version) map[string]any {
-			return map[string]any{"id": 100, "head_commit_sha": v.Head, "base_commit_sha": v.Base,
-				"start_commit_sha": v.Base, "created_at": stamp(v.At), "merge_request_id": 1000 + IID, "state": "collected",
-				"real_size": "1"}
-		})
+		serveVersions(s, a, r, IID, s.change.Versions)
 	case "GET " + at + "/approvals":
 		by := []any{}
 		for i, name := range s.change.Approvers {
@@ -124,6 +118,17 @@ func (s *Server) serveProposal(a *answer, r *http.Request, rest string) bool {
 		return false
 	}
 	return true
+}
+
+// serveVersions answers with the versions of a merge request.
+func serveVersions(s *Server, a *answer, r *http.Request, iid int, versions []Version) {
+	all := slices.Clone(versions)
+	slices.Reverse(all) // the newest first
+	paged(s, a, r, all, func(v Version) map[string]any {
+		return map[string]any{"id": 100, "head_commit_sha": v.Head, "base_commit_sha": v.Base,
+			"start_commit_sha": v.Base, "created_at": stamp(v.At), "merge_request_id": 1000 + iid, "state": "collected",
+			"real_size": "1"}
+	})
 }
 
 // setLabels adds labels to the merge request and removes some.

@@ -243,6 +243,7 @@ func (r *Repository) look(m *mergeRequest) {
 	case head != m.Head:
 		m.Pushes++
 		m.Head, m.Armed, m.checked = head, false, ""
+		r.addVersion(m)
 		if r.ResetApprovals {
 			m.approvers = nil
 		}
@@ -257,6 +258,12 @@ func (r *Repository) look(m *mergeRequest) {
 			r.tellEnded(m)
 		}
 	}
+}
+
+// addVersion notes the head of a merge request, and where it left its target.
+func (r *Repository) addVersion(m *mergeRequest) {
+	base := r.git.mergeBase(r.git.head(m.Target), m.Head)
+	m.versions = append(m.versions, Version{Head: m.Head, Base: base, At: r.clock})
 }
 
 func (r *Repository) startPipeline(sha string) {

@@ -44,6 +44,7 @@ type mergeRequest struct {
 	notes []Note
 	queued
 	approvers    []Person
+	versions     []Version
 	mergedBy     Person
 	start        string // commit of the target when it was opened
 	target       string // commit of the target when it was looked at last
@@ -224,6 +225,7 @@ func (r *Repository) add(m MergeRequest) (*mergeRequest, *refusal) {
 	r.requests, r.open, r.from[m.Source] = append(r.requests, made), append(r.open, made), append(r.from[m.Source], made)
 	r.noteLabels(made, m.By, nil)
 	r.startPipeline(head)
+	r.addVersion(made)
 	r.git.point("refs/merge-requests/"+itoa(m.IID)+"/head", head)
 	return made, nil
 }

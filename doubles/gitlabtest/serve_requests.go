@@ -51,6 +51,8 @@ func (r *Repository) serveRequests(s *Server, a *answer, req *http.Request, part
 	case "POST approve":
 		r.approve(m, TheBot)
 		a.json(http.StatusCreated, r.approvalShape(m))
+	case "GET versions":
+		serveVersions(s, a, req, m.IID, m.versions)
 	case "GET approvals":
 		a.json(http.StatusOK, r.approvalShape(m))
 	case "GET commits":
@@ -59,14 +61,18 @@ func (r *Repository) serveRequests(s *Server, a *answer, req *http.Request, part
 		paged(s, a, req, r.diffs(r.git.mergeBase(r.git.head(m.Target), m.Head), m.Head),
 			func(d map[string]any) map[string]any { return d })
 	case "GET pipelines":
-		pipelines := []map[string]any{}
-		if p := r.pipelineShape(m.Head); p != nil {
-			pipelines = append(pipelines, p)
-		}
-		paged(s, a, req, pipelines, func(d map[string]any) map[string]any { return d })
+		paged(s, a, req, r.pipelinesOf(m), func(d map[string]any) map[string]any { return d })
 	default:
 		a.refuse(http.StatusNotFound, "Not Found")
 	}
+}
+
+// pipelinesOf returns the pipelines of a merge request.
+func (r *Repository) pipelinesOf(m *mergeRequest) []map[string]any {
+	if p := r.pipelineShape(m.Head); p != nil {
+		return []map[string]any{p}
+	}
+	return []map[string]any{}
 }
 
 // own returns the commits of a merge request, newest first.

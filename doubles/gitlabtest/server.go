@@ -371,8 +371,13 @@ func (s *Server) commits() map[int]string {
 	return s.Pipelines
 }
 
-// knows reports whether there is a pipeline of a commit.
+// knows reports whether there is a pipeline of a commit, or a repository that has it.
 func (s *Server) knows(sha string) bool {
+	if s.Repository != nil {
+		if _, isKnown := s.Repository.git.commit(sha); isKnown {
+			return true
+		}
+	}
 	return slices.Contains(slices.Collect(maps.Values(s.commits())), sha)
 }
 

@@ -68,6 +68,9 @@ func (s *Scratch) Rebase(ctx context.Context, onto, branch string) (Rebased, err
 	out, err := run(ctx, s.dir, "rev-list", "--reverse", "--topo-order", "--no-merges", "--right-only", "--cherry-pick",
 		"--max-count="+strconv.Itoa(maxRebased+1), "--end-of-options", onto+"..."+branch)
 	if err != nil {
+		if _, missing := OpenCommit(ctx, s.dir, branch); missing != nil {
+			err = fmt.Errorf("the commit %s is not here: fetch it first", Short(branch))
+		}
 		return Rebased{}, err
 	}
 	commits := strings.Fields(string(out))

@@ -69,7 +69,7 @@ var houses = []house{
 				"owners/approvals", "owners"},
 			{"runner", "change", "planner/selftest", "setup", "doctor", "owners/review", "owners/comparison",
 				"queue/forge"},
-			{"owners/forge", "queue/proving"},
+			{"owners/asking", "owners/forge", "queue/proving"},
 		},
 		doors: []string{"qontract/*"},
 	},

@@ -35,6 +35,11 @@ func (f *Forge) Base(head string) (commit string, ok bool) {
 	return commit, ok
 }
 
+// Members returns the members of a group, and whether there is such a group.
+func (f *Forge) Members(ctx context.Context, group string) ([]string, bool, error) {
+	return f.Client.GroupMembers(ctx, group)
+}
+
 // Read implements [review.Forge].
 func (f *Forge) Read(ctx context.Context) (review.Request, error) {
 	d, err := f.Client.Discussion(ctx, f.MergeRequest)

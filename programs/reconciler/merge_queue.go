@@ -30,7 +30,7 @@ type mergeQueueFlags struct {
 	natives                 []integration.DryRunner
 	people                  []string
 	every, pipelineTimeout  time.Duration
-	once, compare           bool
+	once, compare, owners   bool
 	depth                   int
 	metricsFile             string
 	metrics                 queue.Metrics
@@ -87,10 +87,7 @@ something else.`,
 	flags.StringVar(&f.target, "target", "", "branch that is merged into (default: the default branch of the job's project)")
 	flags.StringArrayVar(&f.people, "may-label", nil, "`user` whose labels count, repeatable; name the bot as well "+
 		"(default: everybody's)")
-	flags.StringVar(&f.repository, "repository", "", "folder of a clone with the commits (default: nothing is proven)")
-	flags.StringVar(&f.config, "config", "", "path of the settings in the branch (default prcheck.yaml)")
-	flags.StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers which tasks passed (default: no "+
-		"result holds)")
+	f.registerProofs(flags)
 	flags.BoolVar(&f.once, "once", false, "one round, for a job")
 	flags.DurationVar(&f.every, "every", 2*time.Minute, "pause between two rounds")
 	flags.Var(&f.form, "format", "format of the table: text, or json (one line for each round)")
@@ -101,6 +98,16 @@ something else.`,
 		"they passed")
 	f.registerPeer(flags)
 	return cmd
+}
+
+// registerProofs adds the flags about proofs.
+func (f *mergeQueueFlags) registerProofs(flags *pflag.FlagSet) {
+	flags.StringVar(&f.repository, "repository", "", "folder of a clone with the commits (default: nothing is proven)")
+	flags.StringVar(&f.config, "config", "", "path of the settings in the branch (default prcheck.yaml)")
+	flags.StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers which tasks passed (default: no "+
+		"result holds)")
+	flags.BoolVar(&f.owners, "owners", false, "ask also who approved each place of the rebased head, by the change types "+
+		"of the branch")
 }
 
 // registerPeer adds the flags about qontract-reconcile.
@@ -119,8 +126,8 @@ func (f *mergeQueueFlags) check() error {
 	case f.noDryRun && (f.repository == "" || f.state == ""):
 		return errors.New("--no-dry-run needs --repository, to prove what is merged, and --state, which has the lease of the " +
 			"branch and a record of each merge")
-	case f.repository == "" && (f.state != "" || f.config != ""):
-		return errors.New("--state and --config are of proofs, which need --repository: the folder of a clone")
+	case f.repository == "" && (f.state != "" || f.config != "" || f.owners):
+		return errors.New("--state, --config and --owners are of proofs, which need --repository: the folder of a clone")
 	case f.project == "":
 		return errors.New("--project is required outside of a job of GitLab: the path of the project, such as group/project")
 	case f.target == "":
@@ -151,12 +158,18 @@ func (f *mergeQueueFlags) run(ctx context.Context, env cli.Env) error {
 	if at.API == "" || at.Token.Value == "" {
 		return cli.Usage(fmt.Errorf("CI_API_V4_URL and a token with scope read_api in %s are needed", ci.TokenVariable))
 	}
-	client, err := ci.NewMergeQueue(ci.Options{API: at.API, Token: at.Token, CAFile: at.CAFile}, f.project)
+	options := ci.Options{API: at.API, Token: at.Token, CAFile: at.CAFile}
+	client, err := ci.NewMergeQueue(options, f.project)
 	if err != nil {
 		return cli.Invalid(err)
 	}
 	from := &forge.Forge{Client: client, Target: f.target}
 	proofs := &proofs{flags: f, env: env}
+	if f.owners {
+		if proofs.approvals, err = newQueueApprovals(ctx, proofs, options); err != nil {
+			return err
+		}
+	}
 	defer proofs.close()
 	for {
 		err := f.round(ctx, env, from, proofs)

@@ -24,6 +24,16 @@ type proofs struct {
 	prover *proving.Prover
 	clone  *git.Repository
 	here   map[string]bool // commits that the clone has
+
+	approvals *queueApprovals // nil asks nobody
+}
+
+// unapproved returns what is asked about approvals of a rebased head; nil for nothing.
+func (p *proofs) unapproved() func(context.Context, queue.Request, proving.Asked) ([]string, error) {
+	if p.approvals == nil {
+		return nil
+	}
+	return p.approvals.unapproved
 }
 
 // maxRebased is after how many rebased heads a prover begins anew, so that it does not fill the disk.
@@ -39,7 +49,7 @@ func (p *proofs) look(ctx context.Context) (queue.Look, error) {
 	}
 	if p.prover == nil {
 		made, err := proving.New(ctx, proving.Place{Env: p.env, Repository: p.flags.repository, Config: p.flags.config,
-			State: p.flags.state, Natives: p.flags.natives, Verifies: p.flags.noDryRun})
+			State: p.flags.state, Natives: p.flags.natives, Verifies: p.flags.noDryRun, Unapproved: p.unapproved()})
 		if err != nil {
 			return nil, err
 		}

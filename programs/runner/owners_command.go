@@ -19,9 +19,8 @@ import (
 	"github.com/app-sre/prcheck/internal/names"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/owners"
-	kept "github.com/app-sre/prcheck/owners/approvals"
+	"github.com/app-sre/prcheck/owners/asking"
 	"github.com/app-sre/prcheck/owners/comparison"
-	"github.com/app-sre/prcheck/owners/coverage"
 	"github.com/app-sre/prcheck/owners/decision"
 	"github.com/app-sre/prcheck/owners/forge"
 	"github.com/app-sre/prcheck/owners/members"
@@ -105,6 +104,17 @@ func (f ownersFlags) check() error {
 	return nil
 }
 
+// An ownersJob is a job that decides about a merge request.
+type ownersJob struct {
+	flags  ownersFlags
+	env    cli.Env
+	forge  *forge.Forge
+	name   string // of the merge request
+	commit string // of the job
+	head   string // of the merge request; another one in a pipeline of merged results
+	silent []members.Silence
+}
+
 // ownersOf decides about the merge request of the job.
 func ownersOf(ctx context.Context, env cli.Env, f ownersFlags) error {
 	if err := f.check(); err != nil {
@@ -127,7 +137,7 @@ func ownersOf(ctx context.Context, env cli.Env, f ownersFlags) error {
 	if err := client.Identify(ctx); err != nil {
 		return fmt.Errorf("deciding about merge request !%d: %w", at.MergeRequest.IID, err)
 	}
-	j := ownersJob{flags: f, env: env, commit: at.Commit.SHA, known: map[string]known{}, groups: map[string]group{},
+	j := ownersJob{flags: f, env: env, commit: at.Commit.SHA,
 		head:  cmp.Or(env.Getenv("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA"), at.Commit.SHA),
 		name:  cmp.Or(env.Getenv("CI_MERGE_REQUEST_PROJECT_PATH"), fmt.Sprint(at.MergeRequest.Project)),
 		forge: &forge.Forge{Client: client, MergeRequest: at.MergeRequest, Pipeline: at.Commit, Tool: f.tool}}
@@ -228,29 +238,27 @@ func (j *ownersJob) input(ctx context.Context) (review.Input, error) {
 	if err != nil {
 		return review.Input{}, err
 	}
-	j.open = source.In(j.env).With(settings)
 	if err := j.checkHead(ctx, in.Head); err != nil {
 		return review.Input{}, err
 	}
-	_, j.dir, _ = source.ParseRevision(in.Head)
-	if err := j.remember(ctx, change.StateFlag{Place: in.State, Access: state.Writing, Settings: settings, Base: in.Base,
-		Head: in.Head}); err != nil {
-		return review.Input{}, err
-	}
-	files, inHead, err := j.cover(ctx, in.Base, in.Head)
+	remembered, err := change.OpenState(ctx, j.env, change.StateFlag{Place: in.State, Access: state.Writing,
+		Settings: settings, Base: in.Base, Head: in.Head})
 	if err != nil {
 		return review.Input{}, err
 	}
+	_, dir, _ := source.ParseRevision(in.Head)
+	asker := asking.New(asking.Place{Env: j.env, Forge: j.forge, Open: source.In(j.env).With(settings), Dir: dir,
+		State: remembered, Name: j.name, Head: j.head, Commit: j.commit, IgnoreAuthor: j.flags.ignoreAuthor,
+		Fetch: func(ctx context.Context, ref string) error { return change.Reach(ctx, j.env, ref) }})
+	asked, inHead, err := asker.Input(ctx, in.Base, in.Head)
 	for _, finding := range inHead {
 		_, _ = fmt.Fprintln(j.env.Stderr, sanitize.Line("runner: head: "+finding.File+finding.Pointer+": "+finding.Text))
 	}
-	if len(inHead) > 0 {
-		return review.Input{}, cli.ErrFailed
+	if err == nil && len(inHead) > 0 {
+		err = cli.ErrFailed
 	}
-	j.silent, err = j.sources.Join(ctx, files)
-	return review.Input{Forge: j.forge, Keeper: j.keeper, Head: j.head, Files: files,
-		Before:       func(head string) ([]*coverage.File, bool) { return j.before(ctx, head) },
-		IgnoreAuthor: j.flags.ignoreAuthor, CountsEdits: settings.Owners().CountsEdits, Silent: j.silentTexts()}, err
+	j.silent = asker.Silent()
+	return asked, err
 }
 
 // checkHead returns an error if head is not the commit of the job.
@@ -265,31 +273,3 @@ func (j *ownersJob) checkHead(ctx context.Context, head string) error {
 	}
 	return nil
 }
-
-// remember opens the state, which keeps approvals, and members as they were known last.
-func (j *ownersJob) remember(ctx context.Context, f change.StateFlag) error {
-	in, err := change.OpenState(ctx, j.env, f)
-	warn := func(err error) {
-		_, _ = fmt.Fprintln(j.env.Stderr, "warning: "+sanitize.Line(err.Error())) // the run goes on
-	}
-	j.sources = members.Sources{State: in, Now: time.Now, Warn: warn,
-		Authorization: func(provider string) string { return j.env.Getenv(members.Variable(provider)) }}
-	if j.keeper = (review.Keeper)(forgetful{}); in != nil {
-		j.keeper = kept.NewStore(in, j.name, warn)
-	}
-	return err
-}
-
-// silentTexts says what is not known of members, since their sources are silent.
-func (j *ownersJob) silentTexts() (out []string) {
-	for _, s := range j.silent {
-		out = append(out, s.String())
-	}
-	return out
-}
-
-// A forgetful keeper keeps nothing.
-type forgetful struct{}
-
-func (forgetful) Load(context.Context) (kept.Book, error) { return kept.Book{}, nil }
-func (forgetful) Save(context.Context, kept.Book) error   { return nil }

@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/owners"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/qontract/bundle"
 	"github.com/app-sre/prcheck/qontract/validator"
@@ -20,6 +21,7 @@ import (
 	"github.com/app-sre/prcheck/queue/deltas"
 	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/settings"
+	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -30,8 +32,17 @@ type Place struct {
 	Config     string // path of the settings in the base; "" for the default
 	State      string // place of what tasks did; "" for none: then nothing holds
 	Natives    []integration.DryRunner
+	// Unapproved returns the places of a request that nobody approved who may by the rules of the base. It is asked if all
+	// else holds and the base has change types; nil asks nobody.
+	Unapproved func(ctx context.Context, r queue.Request, of Asked) ([]string, error)
 	// Verifies replays what each plan leaves out by a second implementation. A skip that it refutes proves nothing.
 	Verifies bool
+}
+
+// An Asked is a rebased request whose approvals are asked about.
+type Asked struct {
+	Base, Head string                // references to commits
+	Settings   source.OpenedSettings // of the base
 }
 
 // A Prover makes proofs. One goroutine at a time may use it.
@@ -93,7 +104,7 @@ func (p *Prover) Look(ctx context.Context) queue.Look {
 		if proof, isMade := p.made[pair]; isMade {
 			return proof
 		}
-		proof, err := p.prove(ctx, pair, r.Labels)
+		proof, err := p.prove(ctx, pair, r)
 		if err != nil {
 			proof = queue.Proof{Pair: pair, Unknown: []string{err.Error()}}
 		}
@@ -104,8 +115,8 @@ func (p *Prover) Look(ctx context.Context) queue.Look {
 	}
 }
 
-// prove makes the proof of a pair, whose request has some labels. Its error says why it could not.
-func (p *Prover) prove(ctx context.Context, pair queue.Pair, labels []string) (queue.Proof, error) {
+// prove makes the proof of a request on a base. Its error says why it could not.
+func (p *Prover) prove(ctx context.Context, pair queue.Pair, r queue.Request) (queue.Proof, error) {
 	out := queue.Proof{Pair: pair}
 	base := pair.Base
 	if commit, isTree := p.commits[base]; isTree {
@@ -138,7 +149,7 @@ func (p *Prover) prove(ctx context.Context, pair queue.Pair, labels []string) (q
 	in := change.Inputs{Base: p.ref(on.Hash()), Head: p.ref(head.Hash()), BaseName: "git:" + on.Hash(),
 		HeadName: "git:" + head.Hash(), Config: settings.FromBase + p.config(), State: p.at.State, Access: state.Reading,
 		Natives: p.at.Natives, ForMerge: true}
-	return p.look(ctx, out, in, on.TreeID(), labels)
+	return p.look(ctx, out, in, on.TreeID(), r)
 }
 
 func (p *Prover) ref(commit string) string { return "git:" + commit + "@" + p.scratch.Dir() }
@@ -152,7 +163,7 @@ func (p *Prover) config() string {
 
 // look validates and plans a rebased head.
 func (p *Prover) look(ctx context.Context, out queue.Proof, in change.Inputs, baseTree string,
-	labels []string) (queue.Proof, error) {
+	r queue.Request) (queue.Proof, error) {
 	c, err := in.Open(ctx, p.at.Env)
 	if err != nil {
 		return p.lookUnchecked(ctx, out, in, err)
@@ -181,11 +192,14 @@ func (p *Prover) look(ctx context.Context, out queue.Proof, in change.Inputs, ba
 	}
 	slices.Sort(needed)
 	for _, label := range slices.Compact(needed) {
-		if !slices.Contains(labels, label) {
+		if !slices.Contains(r.Labels, label) {
 			out.Labels = append(out.Labels, label)
 		}
 	}
-	return out, nil
+	if p.at.Unapproved != nil && owners.HasRules(c.Base) && out.Decide(out.Pair).State.MayMerge() { // it asks the forge
+		out.Unapproved, err = p.at.Unapproved(ctx, r, Asked{Base: in.Base, Head: in.Head, Settings: c.Source()})
+	}
+	return out, err
 }
 
 // labelsOfHeld returns the labels that a merge request needs for what the tasks announced that need not run again.
