@@ -69,7 +69,7 @@ func NewReader(newest *bundle.Bundle) (*Reader, error) {
 // Touched returns the names of the apps that a change touches, sorted, and those of the change types that allow a place
 // of it, in the order in which they are met. An app that the newest bundle does not have is named by its path.
 func (r *Reader) Touched(of content.Bundles) (apps, types []string, err error) {
-	changes := of.Changes()
+	changes := inOrder(of.Changes())
 	for _, c := range changes {
 		for _, m := range c.Mentions {
 			if at := r.mentioned(m); at != nil {
@@ -91,6 +91,35 @@ func (r *Reader) Touched(of content.Bundles) (apps, types []string, err error) {
 	}
 	slices.Sort(apps)
 	return slices.Compact(apps), types, nil
+}
+
+// inOrder returns changes in the order in which logs speak of them: files that both sides have, then those that came and
+// went; those of one text stand together, what came first.
+func inOrder(changes []*content.Change) []*content.Change {
+	var out []*content.Change
+	var sums []string
+	bySum := map[string][]*content.Change{}
+	for _, c := range changes {
+		if (c.Old == nil) == (c.New == nil) {
+			out = append(out, c)
+			continue
+		}
+		sum := c.OldSum + c.NewSum // one of them is empty
+		if bySum[sum] == nil {
+			sums = append(sums, sum)
+		}
+		bySum[sum] = append(bySum[sum], c)
+	}
+	for _, sum := range sums {
+		for _, isGone := range []bool{false, true} {
+			for _, c := range bySum[sum] {
+				if (c.New == nil) == isGone {
+					out = append(out, c)
+				}
+			}
+		}
+	}
+	return out
 }
 
 // mentioned returns the change of a datafile that mentions a changed resource: the value at the mention. It is nil for
