@@ -36,7 +36,7 @@ laws: build ## the laws over random repositories and specifications: make laws [
 	go run ./laws/effects --changes $(or $(PAIRS),10000) --seed $(or $(SEED),1)
 	go run ./laws/owners --worlds $(or $(WORLDS),1000000) --seed $(or $(SEED),1)
 	go run ./laws/proofs --scenes $(or $(SCENES),2000) --seed $(or $(SEED),1)
-	go run ./laws/owners --mutants --worlds 20000
+	go run ./laws/owners --mutants
 	go run ./laws/queue --worlds $(or $(WORLDS),1000000) --seed $(or $(SEED),1)
 	go run ./laws/queue --mutants
 	go run ./laws/queue

@@ -8,6 +8,8 @@ import (
 	"os"
 	"runtime/debug"
 	"time"
+
+	"github.com/app-sre/prcheck/laws/broken"
 )
 
 func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdout)) }
@@ -17,12 +19,12 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 	flags := flag.NewFlagSet("owners", flag.ContinueOnError)
 	worlds := flags.Uint64("worlds", 100_000, "how many worlds")
 	seed := flags.Uint64("seed", 1, "for the random worlds")
-	mutants := flags.Bool("mutants", false, "break the packages as listed, and tell what no law notices")
+	breaks := flags.Bool("mutants", false, "break the packages as listed, and tell what nothing notices")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	if *mutants {
-		return tryMutants(ctx, out, *worlds)
+	if *breaks {
+		return broken.Try(ctx, out, mutants, "laws/owners")
 	}
 	start := time.Now()
 	for n := range *worlds {

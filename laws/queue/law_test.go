@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/app-sre/prcheck/laws/broken"
 )
 
 // A seeded part of the law.
@@ -21,12 +23,12 @@ func TestLaw(t *testing.T) {
 
 // Every mutant is a change of a text that stands once in its file.
 func TestMutantsFit(t *testing.T) {
-	all, err := readMutants()
+	all, err := broken.Read(mutants)
 	if err != nil || len(all) < 30 {
 		t.Fatalf("%d mutants, %v", len(all), err)
 	}
 	for _, m := range all {
-		if _, err := m.apply("../.."); err != nil {
+		if _, err := m.Apply("../.."); err != nil {
 			t.Error(err)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"text/tabwriter"
 	"time"
+
+	"github.com/app-sre/prcheck/laws/broken"
 )
 
 func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdout)) }
@@ -20,14 +22,14 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 	seeds := flags.Uint64("seeds", 30, "how many streams for each number of arrivals")
 	seed := flags.Uint64("seed", 1, "of the first stream, and of the random lines")
 	worlds := flags.Uint64("worlds", 0, "hold the law over so many random lines instead")
-	mutants := flags.Bool("mutants", false, "break package queue as listed, and tell what nothing notices")
+	breaks := flags.Bool("mutants", false, "break package queue as listed, and tell what nothing notices")
 	from := flags.String("parameters", "", "file with other parameters of the stream")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
 	switch {
-	case *mutants:
-		return tryMutants(ctx, out)
+	case *breaks:
+		return broken.Try(ctx, out, mutants, "laws/queue")
 	case *worlds > 0:
 		return holdAll(out, *seed, *worlds)
 	}

@@ -93,8 +93,8 @@ func (r *Reader) Touched(of content.Bundles) (apps, types []string, err error) {
 	return slices.Compact(apps), types, nil
 }
 
-// inOrder returns changes in the order in which logs speak of them: files that both sides have, then those that came and
-// went; those of one text stand together, what came first.
+// inOrder returns changes in the order in which logs speak of them: files that both sides have, then those that came
+// and went; those of one text stand together, what came first.
 func inOrder(changes []*content.Change) []*content.Change {
 	var out []*content.Change
 	var sums []string
