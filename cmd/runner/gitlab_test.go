@@ -23,12 +23,14 @@ const canaryToken = "glpat-canary/tok+en_123"
 
 // A lab is the GitLab of one script.
 type lab struct {
-	server *gitlabtest.Server
-	mu     sync.Mutex
-	method string
-	fault  gitlabtest.Fault
-	now    time.Time // of what people do
-	pushes int
+	server  *gitlabtest.Server
+	mu      sync.Mutex
+	method  string
+	source  *httptest.Server // of members
+	members []string
+	fault   gitlabtest.Fault
+	now     time.Time // of what people do
+	pushes  int
 }
 
 type labKey struct{}
@@ -42,6 +44,7 @@ type labKey struct{}
 // gitlab push FILE gives the merge request of zoe a version; the file has its commit and the one it starts from.
 // gitlab merged FILE starts a pipeline of merged results; the file has its commit, the head and the target.
 // gitlab say NAME BODY lets somebody write a comment a minute later.
+// gitlab members NAME... lets another system at $MEMBERS_URL name the members of guests, or be silent.
 // gitlab labels prints the labels of the merge request.
 // gitlab show prints its notes and statuses.
 func gitlab(ts *testscript.TestScript, _ bool, args []string) {
@@ -79,6 +82,8 @@ func gitlab(ts *testscript.TestScript, _ bool, args []string) {
 	case "quote": // what a file has
 		l.now = l.now.Add(time.Minute)
 		l.server.AddNote(gitlabtest.Note{Author: 900, By: args[1], Body: ts.ReadFile(args[2]), At: l.now})
+	case "members":
+		l.setMembers(ts, args[1:])
 	case "labels":
 		fmt.Fprintln(ts.Stdout(), strings.Join(slices.Sorted(slices.Values(l.server.Labels())), ", "))
 	case "show":
@@ -86,6 +91,30 @@ func gitlab(ts *testscript.TestScript, _ bool, args []string) {
 	default:
 		ts.Fatalf("gitlab cannot %s", args[0])
 	}
+}
+
+// setMembers lets another system name the members of each group that it is asked for; without a name it is silent.
+func (l *lab) setMembers(ts *testscript.TestScript, names []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.members = names; l.source != nil {
+		return
+	}
+	l.source = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		var users []string
+		for _, name := range l.members {
+			users = append(users, fmt.Sprintf(`{"org_username": %q}`, name))
+		}
+		if len(users) == 0 || r.Header.Get("Authorization") != "Basic c2VjcmV0" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = fmt.Fprintf(w, `{"data": {"roles": [{"name": "guests", "users": [%s], "bots": []}]}}`, strings.Join(users, ", "))
+	}))
+	ts.Defer(l.source.Close)
+	ts.Setenv("MEMBERS_URL", l.source.URL)
 }
 
 func (l *lab) start(ts *testscript.TestScript) {
