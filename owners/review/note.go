@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ func (o *Outcome) open() []*decision.DecidedPlace {
 // folded is from how many places on the table of a note is folded.
 const folded = 10
 
-// Note returns the text of the note: what is open, whom to ask, what was lost and why. It names nobody with @.
+// Note returns the text of the note: what is open, whom to ask, what was lost and why. It mentions with @ who wants that.
 func Note(o *Outcome, isLimited bool) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -56,6 +57,9 @@ func Note(o *Outcome, isLimited bool) string {
 	}
 	for _, where := range o.reach() {
 		line("- %s", markdown.Escape(where))
+	}
+	if len(o.Pinged) > 0 {
+		line("- %s%s.", pingedBefore, "@"+strings.Join(o.Pinged, ", @"))
 	}
 	for _, l := range o.Lost {
 		if text := lossText(l); text != "" {
@@ -85,6 +89,36 @@ func Note(o *Outcome, isLimited bool) string {
 	}
 	line("\nWrite `/lgtm`, `/lgtm cancel`, `/hold` or `/hold cancel`, each on a line of its own.")
 	return b.String()
+}
+
+// pingedBefore begins the line of a note that mentions people.
+const pingedBefore = "Mentioned once, and not again: "
+
+// pingedLine matches that line, and userName what is a name of GitLab and no word for everybody.
+var (
+	pingedLine = regexp.MustCompile(`(?m)^- ` + pingedBefore + `(@[\w.-]+(?:, @[\w.-]+)*)\.$`)
+	userName   = regexp.MustCompile(`^\w([\w.-]*\w)?$`)
+)
+
+// pinged returns whom the note mentions: people of open places who want that, but for the author. Who was mentioned
+// before stays, since GitLab tells people again whom a note names anew.
+func (o *Outcome) pinged(r Request) []string {
+	var out []string
+	if m := pingedLine.FindStringSubmatch(r.Note); m != nil {
+		out = strings.Split(strings.TrimPrefix(m[1], "@"), ", @")
+	}
+	for _, p := range o.open() {
+		for _, c := range p.Covers {
+			for _, person := range c.Context.People {
+				if person.IsTagged && !p.IsApproved && !c.Context.IsDisabled() && person.Name != r.Author &&
+					userName.MatchString(person.Name) && person.Name != "all" {
+					out = append(out, person.Name)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // asBefore says what nobody is asked about since the settings of base say so.

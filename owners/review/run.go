@@ -37,6 +37,7 @@ type Outcome struct {
 	// Edited are people whose words count although nobody knows who edited their comments.
 	Edited []string
 	Silent []string // what is not known of members
+	Pinged []string // whom the note mentions with @, since they want that: whoever was mentioned once, too
 	// IsShut says that the change was not let through before, and is not while a source of members is silent.
 	IsShut bool
 }
@@ -138,6 +139,7 @@ func (in Input) decide(ctx context.Context, r Request) (*Outcome, error) {
 	_, lost := book.Compare(in.Files)
 	out := &Outcome{Decision: d, Lost: lost, Silent: in.Silent}
 	out.IsShut = len(in.Silent) > 0 && !slices.ContainsFunc(r.Labels, decision.IsApproval)
+	out.Pinged = out.pinged(r)
 	byOthers, byUnknown := r.edited()
 	if out.Uncounted = byOthers; in.CountsEdits {
 		out.Edited = byUnknown
