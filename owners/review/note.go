@@ -47,7 +47,8 @@ func (o *Outcome) open() []*decision.DecidedPlace {
 // folded is from how many places on the table of a note is folded.
 const folded = 10
 
-// Note returns the text of the note: what is open, whom to ask, what was lost and why. It mentions with @ who wants that.
+// Note returns the text of the note: what is open, whom to ask, what was lost and why. It mentions with @ who wants
+// that.
 func Note(o *Outcome, isLimited bool) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
