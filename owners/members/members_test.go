@@ -246,6 +246,16 @@ func TestAskedOnce(t *testing.T) {
 	}
 }
 
+// A source is not asked for a role that covers nothing of the change.
+func TestOnlyForWhatDiffers(t *testing.T) {
+	s := sources(t, nil, func(*http.Request) (int, string, error) { t.Error("it is asked"); return 500, "", nil })
+	all := files(t, source)
+	all[0].Roots[0].Covers = nil
+	if found, err := s.Join(t.Context(), all); err != nil || len(found) > 0 {
+		t.Errorf("silent %v, %v", found, err)
+	}
+}
+
 // Recorded data of a whole repository can be asked as another system: the query fits its GraphQL types.
 func TestRealServer(t *testing.T) {
 	raw, err := os.ReadFile(shared.Path(t, "data", "bundles", "app-interface-base.json"))
