@@ -26,6 +26,8 @@ type Worlds struct {
 	// Others lists what the checkout of head has besides head's tree: files and folders that git
 	// ignores or does not track.
 	Others func() ([]string, error)
+	// Wrote returns a function that reports whether prcheck itself wrote a file below a root; nil: it wrote none.
+	Wrote func(root string) func(path string) bool
 
 	// isWhole says that head's tree has every file of the checkout that git does not ignore and
 	// prcheck did not write.
@@ -79,6 +81,7 @@ func OpenWorlds(ctx context.Context, open source.Opener, own source.Own, keeper 
 	base, head string) Worlds {
 	w := Worlds{Base: openSide(ctx, open, own, keeper, base), Head: openSide(ctx, open, own, keeper, head)}
 	w.isWhole = strings.HasPrefix(head, "dir:") && own.Only == nil
+	w.Wrote = source.Own{Files: own.Files, State: own.State, Cache: own.Cache}.Wrote
 	w.Others = sync.OnceValues(func() ([]string, error) { return w.findOthers(ctx, own) })
 	return w
 }

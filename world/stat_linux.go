@@ -15,6 +15,14 @@ func ChangeTime(info fs.FileInfo) time.Time {
 	return info.ModTime()
 }
 
+// Inode returns the number of a file, 0 if it has none.
+func Inode(info fs.FileInfo) uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Ino
+	}
+	return 0
+}
+
 // lstat returns what is compared of a file, a link or a folder.
 func lstat(name string) (fileState, error) {
 	var s syscall.Stat_t // os.Lstat takes twice as long, for some ten thousand files

@@ -68,7 +68,7 @@ func (p Process) launch(ctx context.Context, command Command, out *os.File) (*la
 func onThread(command Command, f func()) {
 	go func() {
 		runtime.LockOSThread()
-		if command.Enter != nil && isMainThread() || len(command.below) > 0 && reads.HasChildren() {
+		if command.Enter != nil && isMainThread() || len(command.reads.Below) > 0 && reads.HasChildren() {
 			ready := make(chan struct{})
 			onThread(command, func() { // on another thread, since this one is taken
 				close(ready)
@@ -99,8 +99,8 @@ func (p Process) startOnThread(l *launch, command Command, out *os.File) (*exec.
 	}
 	var err error
 	cmd := command.prepare(out)
-	if len(command.below) > 0 {
-		if l.tracer, err = reads.Start(cmd, command.below); err != nil {
+	if len(command.reads.Below) > 0 {
+		if l.tracer, err = reads.Start(cmd, command.reads); err != nil {
 			l.record.Partial = err.Error()
 			cmd = command.prepare(out)
 		}

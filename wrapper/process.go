@@ -32,7 +32,7 @@ type Command struct {
 	// and for nothing else: the thread is not used again. Enter may be nil.
 	Enter func() error
 
-	below  []string           // the folders below which reads are recorded
+	reads  reads.Scope        // what is recorded; the zero value is nothing
 	record func(reads.Record) // gets what the command read
 }
 
@@ -77,9 +77,9 @@ type Process struct {
 	// goroutines call it at once. It may be nil.
 	HandOut func(task plan.Task, values []string)
 
-	// Reads returns the folders below which is recorded what a task reads. If it is nil or
-	// returns none, nothing is recorded.
-	Reads func(task plan.Task) []string
+	// Reads returns which reads of a task are recorded. If it is nil or returns no folder,
+	// nothing is recorded.
+	Reads func(task plan.Task) reads.Scope
 	// Record is called when the command of such a task has ended, with what it read. Where
 	// nothing can be recorded the command runs all the same, and the record says why. Record
 	// may be nil.
@@ -101,10 +101,10 @@ func (p Process) Run(ctx context.Context, task plan.Task, log io.Writer) (failur
 		command.Argv = task.Argv
 	}
 	if p.Reads != nil {
-		command.below = p.Reads(task)
+		command.reads = p.Reads(task)
 	}
 	command.record = func(r reads.Record) {
-		if p.Record != nil && len(command.below) > 0 {
+		if p.Record != nil && len(command.reads.Below) > 0 {
 			p.Record(task, r)
 		}
 	}

@@ -27,7 +27,7 @@ func recording(dir string) (wrapper.Process, func(id string) []reads.Record) {
 	var mu sync.Mutex
 	records := map[string][]reads.Record{}
 	p := with(path)
-	p.Reads = func(plan.Task) []string { return []string{dir} }
+	p.Reads = func(plan.Task) reads.Scope { return reads.Scope{Below: []string{dir}} }
 	p.Record = func(task plan.Task, r reads.Record) {
 		mu.Lock()
 		defer mu.Unlock()

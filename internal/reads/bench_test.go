@@ -81,7 +81,7 @@ func measure(b *testing.B, calls int, recorded bool, dir string, argv ...string)
 				}
 				return
 			}
-			tracer, err := reads.Start(cmd, []string{dir})
+			tracer, err := reads.Start(cmd, reads.Scope{Below: []string{dir}})
 			if err != nil {
 				b.Error(err)
 				return

@@ -42,7 +42,8 @@ type target struct {
 	links []*entry // if the name is a link: the links to which it leads
 	ends  []*entry // if the name is a link: what it leads to at last
 
-	isLink bool
+	isLink   bool
+	isFolder bool // at the end of all links
 }
 
 // A limb is a folder whose names are kept. Its real name has no links.
@@ -51,18 +52,25 @@ type limb struct{ given, real string }
 // A book collects the names that are kept. It is used by one goroutine.
 type book struct {
 	below   []limb
+	shared  []string // folders in which others may write
 	kept    map[string]*entry
 	bytes   int
-	targets map[string]*target // by name as the task wrote it
-	folders map[string]walked  // by name as the task wrote it
-	follows int                // how many links resolve may still follow
+	targets map[string]*target  // by name as the task wrote it
+	folders map[string]walked   // by name as the task wrote it
+	follows int                 // how many links resolve may still follow
+	written map[string][]*entry // in shared folders: what the task changed, by folder
+	looks   int                 // how many files were read
 	partial string
 }
 
-// newBook returns a book that keeps the names below these folders.
-func newBook(below []string) *book {
-	b := &book{kept: map[string]*entry{}, targets: map[string]*target{}, folders: map[string]walked{}}
-	for _, folder := range below {
+// newBook returns a book that keeps the names of a scope.
+func newBook(of Scope) *book {
+	b := &book{kept: map[string]*entry{}, targets: map[string]*target{}, folders: map[string]walked{},
+		written: map[string][]*entry{}}
+	for _, folder := range of.Shared {
+		b.shared = append(b.shared, strings.TrimSuffix(filepath.Clean(folder), "/"))
+	}
+	for _, folder := range of.Below {
 		folder = filepath.Clean(folder)
 		real, err := filepath.EvalSymlinks(folder)
 		if err != nil {
@@ -88,6 +96,7 @@ func (b *book) use(tid int, name []byte, u use, follow bool) (making []*entry) {
 		to = b.resolve(tid, string(name))
 	}
 	add := func(entries []*entry, u use) {
+		b.look(entries, u, to.isFolder)
 		for _, e := range entries {
 			if e.use(u) && u&made != 0 {
 				making = append(making, e)
@@ -109,10 +118,12 @@ func (b *book) use(tid int, name []byte, u use, follow bool) (making []*entry) {
 func (b *book) resolve(tid int, name string) *target {
 	b.follows = maxFollows
 	to := &target{}
-	keep := func(entries *[]*entry, name string, isThere bool) {
+	keep := func(entries *[]*entry, name string, isThere bool, inode uint64) {
 		if e := b.keep(name); e != nil && !slices.Contains(*entries, e) {
 			*entries = append(*entries, e)
-			e.Seen = e.Seen || isThere && !e.seen
+			if isThere && !e.seen {
+				e.Seen, e.Inode = true, max(e.Inode, inode)
+			}
 		}
 	}
 	way := b.step(tid, name)
@@ -121,22 +132,26 @@ func (b *book) resolve(tid int, name string) *target {
 		end = b.follow(tid, way)
 		to.isLink = len(end.links) > len(way.links)
 	}
-	isThere := to.isLink || !end.lost && end.found
+	isThere, inode := to.isLink || !end.lost && end.found, end.inode
+	if to.isLink || end.lost {
+		inode = 0
+	}
+	to.isFolder = !end.lost && end.isFolder
 	if plain, ok := withoutDots(name); ok {
-		keep(&to.names, plain, isThere)
+		keep(&to.names, plain, isThere, inode)
 	}
 	if !way.lost {
-		keep(&to.names, way.path, isThere)
+		keep(&to.names, way.path, isThere, inode)
 		for _, link := range end.links[len(way.links):] {
-			keep(&to.links, link, true)
+			keep(&to.links, link, true, 0)
 		}
 		if !end.lost && to.isLink {
-			keep(&to.ends, end.path, end.found)
+			keep(&to.ends, end.path, end.found, end.inode)
 		}
 		way.fleeting = way.fleeting || end.fleeting
 	}
 	for _, link := range way.links {
-		keep(&to.steps, link, true)
+		keep(&to.steps, link, true, 0)
 	}
 	if !way.fleeting {
 		if len(b.targets) >= maxRemembered {

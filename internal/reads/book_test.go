@@ -21,7 +21,7 @@ func TestTooManyNames(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			b := newBook([]string{"/no/such/folder"})
+			b := newBook(Scope{Below: []string{"/no/such/folder"}})
 			for i := range test.names {
 				text := strconv.Itoa(100_000_000 + i)[3:]
 				b.use(1, []byte(test.name+text), asked, true)
@@ -44,7 +44,7 @@ func TestLinksWithoutEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := newBook([]string{dir})
+	b := newBook(Scope{Below: []string{dir}})
 	for _, name := range []string{"a", "b/x", "self/y", "one", "two/../one/x"} {
 		b.use(1, []byte(dir+"/"+name), opened, true)
 	}
@@ -63,7 +63,7 @@ func FuzzUse(f *testing.F) {
 		if len(name) == 0 || name[0] != '/' || bytes.IndexByte(name, 0) >= 0 || len(name) > 4000 {
 			return
 		}
-		b := newBook([]string{"/w"})
+		b := newBook(Scope{Below: []string{"/w"}})
 		b.use(os.Getpid(), name, opened, true)
 		for _, a := range b.record().Accesses {
 			if a.Name != "/w" && !strings.HasPrefix(a.Name, "/w/") {

@@ -147,7 +147,7 @@ func TestSetUID(t *testing.T) {
 		t.Fatal(err)
 	}
 	onThread(func() {
-		if _, err := reads.Start(exec.Command(program), nil); err == nil || !strings.Contains(err.Error(), "set-uid") {
+		if _, err := reads.Start(exec.Command(program), reads.Scope{}); err == nil || !strings.Contains(err.Error(), "set-uid") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -172,7 +172,7 @@ func TestRefused(t *testing.T) {
 		if err := reads.Supported(); !errors.Is(err, syscall.EPERM) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := reads.Start(exec.Command("/bin/true"), nil); !errors.Is(err, syscall.EPERM) {
+		if _, err := reads.Start(exec.Command("/bin/true"), reads.Scope{}); !errors.Is(err, syscall.EPERM) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -184,7 +184,7 @@ func TestCannotStart(t *testing.T) {
 	for _, name := range []string{root + "/none", root + "/dir"} {
 		want := exec.Command(name).Start()
 		onThread(func() {
-			if _, err := reads.Start(exec.Command(name), nil); err == nil || err.Error() != want.Error() {
+			if _, err := reads.Start(exec.Command(name), reads.Scope{}); err == nil || err.Error() != want.Error() {
 				t.Errorf("got %v, want %v", err, want)
 			}
 		})

@@ -1,5 +1,19 @@
 package reads
 
+// A Scope says which names are recorded.
+type Scope struct {
+	Below []string // these folders, and what is below them
+	// Shared are folders among them in which somebody else may write meanwhile, with all that is below them. Of these
+	// the record also says what was there before the task changed it.
+	Shared []string
+}
+
+// A Content is what a file was.
+type Content struct {
+	IsProgram bool
+	SHA256    string
+}
+
 // An Access says how a task used one name.
 type Access struct {
 	Name string // absolute; the file may be missing
@@ -15,6 +29,17 @@ type Access struct {
 	// Seen reports that the name was there when it was first used. What came later, and what a name leads to that
 	// led elsewhere before, is not looked at again.
 	Seen bool
+	// Inode is the number of the file or folder that was there then; 0 if nobody looked.
+	Inode uint64
+
+	// Names are the names in a shared folder when the task first opened it, sorted, as they would be if the task had
+	// changed nothing there before; nil if nobody looked.
+	Names []string
+	// Unsteady reports that the task opened the folder again when it had other names, which the task had neither made
+	// nor removed.
+	Unsteady bool
+	// Before is what a shared file was before the task first changed it; nil if nobody looked.
+	Before *Content
 }
 
 // A Record lists the names that a task used below the given folders.

@@ -18,7 +18,7 @@ func Supported() error { return errors.New("reads are recorded only on Linux wit
 func HasChildren() bool { return false }
 
 // Start returns the error of Supported and starts nothing.
-func Start(*exec.Cmd, []string) (*Tracer, error) { return nil, Supported() }
+func Start(*exec.Cmd, Scope) (*Tracer, error) { return nil, Supported() }
 
 // Serve is never called, because Start makes no Tracer.
 func (*Tracer) Serve(func(syscall.WaitStatus)) Record { return Record{} }

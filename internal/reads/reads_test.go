@@ -70,7 +70,7 @@ func trace(t *testing.T, dir string, below []string, argv ...string) run {
 		defer file.Close()
 		cmd.Stdout, cmd.Stderr = file, file
 		var tracer *reads.Tracer
-		if tracer, err = reads.Start(cmd, below); err != nil {
+		if tracer, err = reads.Start(cmd, reads.Scope{Below: below}); err != nil {
 			return
 		}
 		r.record = tracer.Serve(func(status syscall.WaitStatus) {

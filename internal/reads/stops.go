@@ -86,6 +86,9 @@ func (t *Tracer) endCall(tid int, task *task) {
 	}
 	for _, e := range making {
 		e.MadeFirst = false
+		if _, isThere := kindOf(e.Name); isThere && !e.Seen && t.book.isShared(e.Name) {
+			t.book.doubt("somebody else made a name at the moment when it did")
+		}
 	}
 }
 
@@ -125,7 +128,7 @@ func (t *Tracer) handleCall(tid int) (making []*entry, relinks bool) {
 		}
 		u, follow := path.refine(c.flags, flags)
 		if c.relinks {
-			kind, isThere := kindOf(name)
+			kind, isThere := kindOf(string(name))
 			if kind != unix.S_IFDIR {
 				u &^= moved
 			}
@@ -196,8 +199,8 @@ func refineOpen(flags uint64) (u use, follow bool) {
 }
 
 // kindOf returns what a name is, in the way of S_IFMT; a link is not followed.
-func kindOf(name []byte) (kind uint32, isThere bool) {
+func kindOf(name string) (kind uint32, isThere bool) {
 	var info unix.Stat_t
-	err := unix.Lstat(string(name), &info)
+	err := unix.Lstat(name, &info)
 	return info.Mode & unix.S_IFMT, err == nil
 }

@@ -49,7 +49,7 @@ func Supported() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd := exec.Command("/proc/self/exe")
-	t, err := prepare(cmd, nil)
+	t, err := prepare(cmd, Scope{})
 	if err != nil {
 		return err
 	}
@@ -75,8 +75,8 @@ func HasChildren() bool {
 // thread, which has no children (see HasChildren), must call Serve on it, and must not wait for the
 // command in another way. An error says why the command could not be started or recorded; then it
 // did nothing.
-func Start(cmd *exec.Cmd, below []string) (*Tracer, error) {
-	t, err := prepare(cmd, below)
+func Start(cmd *exec.Cmd, of Scope) (*Tracer, error) {
+	t, err := prepare(cmd, of)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func Start(cmd *exec.Cmd, below []string) (*Tracer, error) {
 }
 
 // prepare starts a command, and stops it before its first instruction.
-func prepare(cmd *exec.Cmd, below []string) (*Tracer, error) {
+func prepare(cmd *exec.Cmd, of Scope) (*Tracer, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -95,7 +95,7 @@ func prepare(cmd *exec.Cmd, below []string) (*Tracer, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	t := &Tracer{pid: cmd.Process.Pid, book: newBook(below), tasks: map[int]*task{}}
+	t := &Tracer{pid: cmd.Process.Pid, book: newBook(of), tasks: map[int]*task{}}
 	for _, c := range tracedCalls() {
 		t.calls[c.number] = &c
 	}

@@ -22,6 +22,8 @@ type walked struct {
 	links    []string // the links that were followed
 	lost     bool     // the name leads to nothing that has a name
 	found    bool     // after follow: something is there
+	isFolder bool     // after follow: it is a folder
+	inode    uint64   // after follow: of the file or folder
 	fleeting bool     // the same name may soon lead elsewhere: it is below /proc
 }
 
@@ -74,9 +76,15 @@ func (b *book) follow(tid int, w walked) walked {
 	if len(w.path) >= unix.PathMax {
 		b.doubt("a name is too long to be followed")
 	}
+	var info unix.Stat_t
+	w.found = unix.Lstat(w.path, &info) == nil
+	kind := info.Mode & unix.S_IFMT
+	w.isFolder, w.inode = kind == unix.S_IFDIR, info.Ino
+	if kind != unix.S_IFLNK {
+		return w
+	}
 	to, err := os.Readlink(w.path)
-	w.found = err == nil || errors.Is(err, unix.EINVAL) // it is no link
-	if err != nil {
+	if err != nil { // it is gone, or another one
 		return w
 	}
 	w.links = append(slices.Clip(w.links), w.path)

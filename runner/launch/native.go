@@ -193,7 +193,7 @@ func (r runner) runAt(ctx context.Context, at place.Place, task plan.Task, log i
 		process.Effects = func(file string) { readEffects(file, finder) }
 	}
 	if r.Read != nil && (r.IsRecorded == nil || r.IsRecorded(task)) && at.Root != "" {
-		process.Reads = func(plan.Task) []string { return rootsOf(at) }
+		process.Reads = func(plan.Task) reads.Scope { return at.Reads() }
 		process.Record = func(t plan.Task, rec reads.Record) {
 			doubt, wrote = r.Read(t, at, rec), writtenInPlace(at, rec)
 			if wrote != "" && r.WritesInPlace != nil {
@@ -207,15 +207,6 @@ func (r runner) runAt(ctx context.Context, at place.Place, task plan.Task, log i
 			"it starts again with copies of its files", wrote)}
 	}
 	return doubt, err
-}
-
-// rootsOf returns the folders below which it is recorded what a task in a place reads.
-func rootsOf(at place.Place) []string {
-	out := slices.Compact([]string{at.Root, at.From})
-	if at.Outside != "" {
-		out = append(out, at.Outside)
-	}
-	return out
 }
 
 // writtenInPlace returns a file of the tree that a task wrote into although it could only replace

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/reads"
 	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/world"
 )
@@ -34,6 +36,8 @@ type Places struct {
 	// Others lists the files and folders of the checkout that are not in head's tree, since git
 	// ignores or does not track them; a folder has a slash at its end. Nil lists none.
 	Others func() ([]string, error)
+	// Wrote returns a function that reports whether prcheck itself wrote a file below a root; nil: it wrote none.
+	Wrote func(root string) func(path string) bool
 	// Environment are files and folders of the checkout that git ignores and that base has too.
 	Environment []string
 
@@ -106,6 +110,27 @@ func (p Place) IsLinked() bool { return p.view != nil && p.view.Kind == world.Li
 
 // IsView reports whether the place is a view that only one task has.
 func (p Place) IsView() bool { return p.view != nil }
+
+// Reads returns what is recorded of a task in the place: its files, and those of the checkout. Others may write to all
+// files of the checkout meanwhile if the task starts there, and to those that git ignores if it has a view.
+func (p Place) Reads() reads.Scope {
+	s := reads.Scope{Below: slices.Compact([]string{p.Root, p.From})}
+	switch {
+	case p.World == nil:
+	case p.view == nil:
+		s.Shared = []string{p.Root}
+	default:
+		for _, root := range s.Below {
+			for _, name := range p.World.Others {
+				s.Shared = append(s.Shared, filepath.Join(root, filepath.FromSlash(name)))
+			}
+		}
+	}
+	if p.Outside != "" {
+		s.Below = append(s.Below, p.Outside)
+	}
+	return s
+}
 
 // Ignored returns those of some paths that git would ignore by the files of the place.
 func (p Place) Ignored(ctx context.Context, paths []string) ([]string, error) {
@@ -185,6 +210,9 @@ func (p *Places) HeadWorld() (*files.World, error) {
 		return nil, err
 	}
 	w := &files.World{Tree: tree, Root: tree.Root()}
+	if p.Wrote != nil {
+		w.IsOwn = p.Wrote(w.Root)
+	}
 	if p.Others != nil {
 		w.Others, err = p.Others()
 	}

@@ -2,6 +2,7 @@ package files
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,8 @@ type World struct {
 	// Others are files and folders of the checkout that are not in the tree, since git ignores or
 	// does not track them; a folder has a slash at its end.
 	Others []string
+	// IsOwn reports whether prcheck itself wrote a file of the checkout; nil: it wrote none.
+	IsOwn func(name string) bool
 }
 
 // maxOther bounds how many bytes of a file are read that is not in the tree.
@@ -147,6 +150,11 @@ func (w World) other(name string, lists bool) string {
 	return otherFile(at, info.Mode()&0o111 != 0)
 }
 
+// otherContent returns what is found where a file is that is not in the tree.
+func otherContent(isProgram bool, digest string) string {
+	return fmt.Sprintf("other %t %s", isProgram, digest)
+}
+
 // otherFile returns the digest of a file on disk.
 func otherFile(name string, isProgram bool) string {
 	f, err := os.Open(name)
@@ -158,7 +166,7 @@ func otherFile(name string, isProgram bool) string {
 	if _, err := io.Copy(h, io.LimitReader(f, maxOther)); err != nil {
 		return unknown
 	}
-	return fmt.Sprintf("other %t %x", isProgram, h.Sum(nil))
+	return otherContent(isProgram, hex.EncodeToString(h.Sum(nil)))
 }
 
 // Changed returns the first path of a list at which the world has something else; ok is false if
@@ -181,19 +189,28 @@ type Run struct {
 	record      reads.Record
 	root, other string
 
-	wrote map[string]bool // the paths that it made, changed or removed
-	seen  map[string]bool // the paths at which something was when it first used them
+	wrote map[string]bool         // the paths that it made, changed or removed
+	seen  map[string]bool         // the paths at which something was when it first used them
+	first map[string]reads.Access // what was there before it changed it
+	inode map[string]uint64       // the numbers of the files that it found
 }
 
 // RunOf returns the run of a record. The task found the files of its side below root; other is the checkout itself, the
 // same folder if the task started there.
 func RunOf(rec reads.Record, root, other string) Run {
-	run := Run{record: rec, root: root, other: other, wrote: map[string]bool{}, seen: map[string]bool{}}
+	run := Run{record: rec, root: root, other: other, wrote: map[string]bool{}, seen: map[string]bool{},
+		first: map[string]reads.Access{}, inode: map[string]uint64{}}
 	for _, a := range rec.Accesses {
 		for _, root := range []string{root, other} {
 			if path, inside := below(a.Name, root); inside {
 				run.wrote[path] = run.wrote[path] || a.Wrote
 				run.seen[path] = run.seen[path] || a.Seen
+				if a.Inode != 0 {
+					run.inode[path] = a.Inode
+				}
+				if a.Names != nil || a.Before != nil {
+					run.first[path] = a
+				}
 			}
 		}
 	}
@@ -208,6 +225,18 @@ func (r Run) hasWritten(name string) bool {
 		}
 	}
 	return false
+}
+
+// hasMissed reports whether nothing was at a path when the task first used it.
+func (r Run) hasMissed(name string) bool {
+	seen, isUsed := r.seen[name]
+	return isUsed && !seen
+}
+
+// isReplaced reports whether a file is another one than the one that the task found at a path.
+func (r Run) isReplaced(name string, now fs.FileInfo) bool {
+	was, ok := r.inode[name]
+	return ok && world.Inode(now) != 0 && world.Inode(now) != was
 }
 
 // tick is by how much the time of a change of a file may be behind the clock.
@@ -276,6 +305,8 @@ func (w World) changedMeanwhile(r Read, run Run) bool {
 		return kind != world.Submodule
 	case err != nil:
 		return run.seen[r.Path] && !run.hasWritten(r.Path) || w.folderChanged(path.Dir(r.Path), run)
+	case isFile && run.hasMissed(r.Path) || run.isReplaced(r.Path, info):
+		return true
 	case r.Lists:
 		return isTracked && w.lacks(r.Path, run) || w.folderChanged(r.Path, run)
 	case info.IsDir():
