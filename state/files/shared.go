@@ -71,7 +71,7 @@ func (w World) gained(run Run, folder string, before []string) bool {
 		return err != nil
 	}
 	entries, err := os.ReadDir(w.onDisk(folder))
-	return err != nil || len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+	return err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool {
 		_, isOld := slices.BinarySearch(before, e.Name())
 		name := path.Join(folder, e.Name())
 		return !isOld && (!run.wrote[name] || run.seen[name]) && w.isForeign(name)
@@ -90,5 +90,5 @@ func (w World) isForeign(name string) bool {
 		return false
 	}
 	entries, err := os.ReadDir(w.onDisk(name))
-	return err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !w.IsOwn(path.Join(name, e.Name())) })
+	return err != nil || len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !w.IsOwn(path.Join(name, e.Name())) })
 }

@@ -20,7 +20,7 @@ func TestListedBesideOthers(t *testing.T) {
 		names    string // that the task found; "?" if nobody looked
 		before   func(checkout)
 		during   func(checkout)
-		wrote    string
+		wrote    string // by the task; with a mark if it was there when the task first used it
 		unsteady bool
 		inView   bool
 		isKnown  bool
@@ -30,11 +30,17 @@ func TestListedBesideOthers(t *testing.T) {
 		"nobody had to look":            {"conf", "?", none, none, "", false, true, true},
 		"other ones later":              {"conf", "a.txt b.txt", none, none, "", true, false, false},
 		"one that was laid there":       {"conf", "a.txt b.txt x", laid("conf/x"), none, "", false, false, false},
-		"one that was laid and written": {"conf", "a.txt b.txt x", laid("conf/x"), none, "conf/x", false, false, false},
+		"one that was laid and written": {"conf", "a.txt b.txt x", laid("conf/x"), none, "conf/x!", false, false, false},
 		"one that came":                 {"conf", "a.txt b.txt", none, laid("conf/x"), "", false, false, false},
 		"one of the task":               {"conf", "a.txt b.txt", none, laid("conf/x"), "conf/x", false, false, true},
 		"one is missing":                {"conf", "a.txt", none, none, "", false, false, false},
-		"compiled modules":              {"conf", "__pycache__ a.txt b.txt", laid("conf/__pycache__/a.pyc"), none, "", false, false, true},
+		"one that came and was written": {"conf", "a.txt b.txt", none, laid("conf/x"), "conf/x!", false, false, false},
+		"an empty folder": {"conf", "a.txt b.txt empty", func(c checkout) {
+			if err := os.Mkdir(filepath.Join(c.dir, "conf/empty"), 0o700); err != nil {
+				c.Fatal(err)
+			}
+		}, none, "", false, false, false},
+		"compiled modules": {"conf", "__pycache__ a.txt b.txt", laid("conf/__pycache__/a.pyc"), none, "", false, false, true},
 		"git, and an ignored folder": {".", ".git .gitignore README build conf lib run tool.py", none, none, "", false,
 			false, true},
 		"logs of prcheck": {".", ".git .gitignore README build conf lib logs run tool.py", laid("logs/own.log"), none, "",
@@ -62,8 +68,9 @@ func TestListedBesideOthers(t *testing.T) {
 			}
 			rec := reads.Record{Accesses: []reads.Access{a}}
 			if of.wrote != "" {
-				rec.Accesses = append(rec.Accesses, reads.Access{Name: filepath.Join(c.dir, of.wrote), Wrote: true,
-					Seen: strings.Contains(of.names, " x"), MadeFirst: true})
+				wrote, seen := strings.CutSuffix(of.wrote, "!")
+				rec.Accesses = append(rec.Accesses, reads.Access{Name: filepath.Join(c.dir, wrote), Wrote: true,
+					Seen: seen, MadeFirst: true})
 			}
 			run := files.RunOf(rec, c.dir, c.dir)
 			run.Since, run.InPlace = began(t), !of.inView
