@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // The bounds of a record, and of what a book remembers of other names.
@@ -42,6 +44,7 @@ type target struct {
 	links []*entry // if the name is a link: the links to which it leads
 	ends  []*entry // if the name is a link: what it leads to at last
 
+	first    [1]*entry // names begins in it
 	isLink   bool
 	isFolder bool // at the end of all links
 }
@@ -61,6 +64,9 @@ type book struct {
 	written map[string][]*entry // in shared folders: what the task changed, by folder
 	looks   int                 // how many files were read
 	partial string
+
+	name []byte      // the argument of lstat
+	info unix.Stat_t // its answer
 }
 
 // newBook returns a book that keeps the names of a scope.
@@ -118,6 +124,7 @@ func (b *book) use(tid int, name []byte, u use, follow bool) (making []*entry) {
 func (b *book) resolve(tid int, name string) *target {
 	b.follows = maxFollows
 	to := &target{}
+	to.names = to.first[:0]
 	keep := func(entries *[]*entry, name string, isThere bool, inode uint64) {
 		if e := b.keep(name); e != nil && !slices.Contains(*entries, e) {
 			*entries = append(*entries, e)
@@ -137,11 +144,14 @@ func (b *book) resolve(tid int, name string) *target {
 		inode = 0
 	}
 	to.isFolder = !end.lost && end.isFolder
-	if plain, ok := withoutDots(name); ok {
+	plain, ok := withoutDots(name)
+	if ok {
 		keep(&to.names, plain, isThere, inode)
 	}
 	if !way.lost {
-		keep(&to.names, way.path, isThere, inode)
+		if !ok || way.path != plain {
+			keep(&to.names, way.path, isThere, inode)
+		}
 		for _, link := range end.links[len(way.links):] {
 			keep(&to.links, link, true, 0)
 		}
@@ -207,13 +217,17 @@ func (b *book) forget() {
 
 // record returns what was used.
 func (b *book) record() Record {
-	r := Record{Partial: b.partial}
+	used := make([]*entry, 0, len(b.kept))
 	for _, e := range b.kept {
 		if e.seen {
-			r.Accesses = append(r.Accesses, e.Access)
+			used = append(used, e)
 		}
 	}
-	slices.SortFunc(r.Accesses, func(x, y Access) int { return strings.Compare(x.Name, y.Name) })
+	slices.SortFunc(used, func(x, y *entry) int { return strings.Compare(x.Name, y.Name) })
+	r := Record{Partial: b.partial, Accesses: make([]Access, len(used))}
+	for i, e := range used {
+		r.Accesses[i] = e.Access
+	}
 	return r
 }
 

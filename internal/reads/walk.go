@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -60,6 +61,9 @@ func (b *book) step(tid int, name string) walked {
 		w.path, w.fleeting = "/proc/"+processOf(tid), true
 	case w.path == "/proc" && base == "thread-self":
 		w.path, w.fleeting = "/proc/"+strconv.Itoa(tid), true
+	case w.path == name[:i]: // no link on the way, so this is the name
+		w.path = name
+		w.fleeting = w.fleeting || strings.HasPrefix(name, "/proc/")
 	default:
 		w.path += "/" + base
 		w.fleeting = w.fleeting || strings.HasPrefix(w.path, "/proc/")
@@ -76,10 +80,9 @@ func (b *book) follow(tid int, w walked) walked {
 	if len(w.path) >= unix.PathMax {
 		b.doubt("a name is too long to be followed")
 	}
-	var info unix.Stat_t
-	w.found = unix.Lstat(w.path, &info) == nil
-	kind := info.Mode & unix.S_IFMT
-	w.isFolder, w.inode = kind == unix.S_IFDIR, info.Ino
+	w.found = b.lstat(w.path)
+	kind := b.info.Mode & unix.S_IFMT
+	w.isFolder, w.inode = kind == unix.S_IFDIR, b.info.Ino
 	if kind != unix.S_IFLNK {
 		return w
 	}
@@ -100,6 +103,17 @@ func (b *book) follow(tid int, w walked) walked {
 	end.links = append(slices.Clip(w.links), end.links...)
 	end.fleeting = end.fleeting || w.fleeting
 	return end
+}
+
+// lstat fills info with what is known of a name, and reports whether something is there. Unlike the function of this
+// name it allocates nothing.
+func (b *book) lstat(name string) (isThere bool) {
+	b.name = append(append(b.name[:0], name...), 0)
+	_, _, errno := unix.Syscall(unix.SYS_LSTAT, uintptr(unsafe.Pointer(&b.name[0])), uintptr(unsafe.Pointer(&b.info)), 0)
+	if errno != 0 {
+		b.info = unix.Stat_t{}
+	}
+	return errno == 0
 }
 
 // processOf returns the id of the process of a thread. A thread may have a current folder and
