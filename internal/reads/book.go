@@ -64,6 +64,7 @@ type book struct {
 	written map[string][]*entry // in shared folders: what the task changed, by folder
 	looks   int                 // how many files were read
 	partial string
+	age     int // how often links and folders changed
 
 	name []byte      // the argument of lstat
 	info unix.Stat_t // its answer
@@ -211,6 +212,7 @@ func isBelow(name, folder string) bool {
 
 // forget forgets where names lead to, because links changed.
 func (b *book) forget() {
+	b.age++
 	clear(b.targets)
 	clear(b.folders)
 }

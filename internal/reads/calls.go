@@ -49,6 +49,7 @@ type call struct {
 	flag   int // the index of the flags
 	// relinks says that the call changes links or moves folders, if a path is one.
 	relinks bool
+	moves   bool   // the call changes the current folder
 	doubt   string // why a record with this call is not whole; "" if it is
 }
 
@@ -100,7 +101,8 @@ func readingCalls() []call {
 		at(unix.SYS_FACCESSAT2, asked, atFlags, 3),
 		nofollow(unix.SYS_READLINK, asked),
 		atNofollow(unix.SYS_READLINKAT, asked),
-		follow(unix.SYS_CHDIR, asked),
+		{number: unix.SYS_CHDIR, paths: []pathArg{{asked, none, 0, true}}, moves: true},
+		{number: unix.SYS_FCHDIR, moves: true},
 		follow(unix.SYS_STATFS, asked),
 		follow(unix.SYS_GETXATTR, asked),
 		nofollow(unix.SYS_LGETXATTR, asked),

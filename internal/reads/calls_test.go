@@ -4,6 +4,7 @@ package reads_test
 
 import (
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -35,6 +36,8 @@ func TestStaticProgram(t *testing.T) {
 		{"replaced", []string{`aw "b"`, `oaw "link"`, `o "a"`}},
 		{"exchanged", []string{`aw "a"`, `aw> "dir"`}},
 		{"own folder", []string{`a "dir"`, `o "b"`, `o "dir/c"`, `o "dir/e.py"`}},
+		{"fchdir", []string{`o "dir"`, `a "a"`, `a "dir/c"`}},
+		{"common", []string{`a "a"`, `a "dir"`, `a "dir/c"`}},
 		{"threads", threads},
 		{"exec", []string{`o "b"`}},
 		{"thread", []string{`a "busy"`, `o "b"`}},
@@ -155,4 +158,16 @@ func TestBelow(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", given, got, want)
 		}
 	}
+}
+
+// The current folder of a program without threads is remembered, and forgotten when a descriptor changes it.
+func TestFolderOfADescriptor(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip(err)
+	}
+	root := world(t)
+	r := trace(t, root, []string{root}, python, "-I", "-S", "-c",
+		"import os\nos.path.exists('a'); os.fchdir(os.open('dir', os.O_RDONLY)); os.path.exists('c')")
+	r.check(t, root, "", `a "a"`, `o "dir"`, `a "dir/c"`)
 }

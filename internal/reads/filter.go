@@ -2,11 +2,7 @@
 
 package reads
 
-import (
-	"slices"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // The data of SECCOMP_RET_TRACE, which the tracer gets at a stop.
 const (
@@ -47,17 +43,19 @@ func filter() []unix.SockFilter {
 		{Code: equal, K: unix.SYS_IO_URING_SETUP, Jf: 1},
 		{Code: answer, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
 	}
-	byFlags := []uint32{unix.SYS_CLONE, unix.SYS_UNSHARE}
-	for _, number := range byFlags { // these stop only if their first argument has one of the flags
+	byFlags := []struct{ number, flags uint32 }{
+		{unix.SYS_CLONE, escapes | unix.CLONE_FS}, {unix.SYS_UNSHARE, escapes},
+	}
+	for _, c := range byFlags { // these stop only if their first argument has one of the flags
 		program = append(program,
-			unix.SockFilter{Code: equal, K: number, Jf: 4},
+			unix.SockFilter{Code: equal, K: c.number, Jf: 4},
 			unix.SockFilter{Code: load, K: arg0Offset},
-			unix.SockFilter{Code: anyOf, K: escapes, Jf: 1},
+			unix.SockFilter{Code: anyOf, K: c.flags, Jf: 1},
 			native, allow)
 	}
 	var numbers []uint32
 	for _, c := range tracedCalls() {
-		if !slices.Contains(byFlags, uint32(c.number)) {
+		if c.number != unix.SYS_CLONE && c.number != unix.SYS_UNSHARE {
 			numbers = append(numbers, uint32(c.number))
 		}
 	}

@@ -52,6 +52,8 @@ func helpers() map[string]func(args []string) error {
 			return unix.Renameat2(unix.AT_FDCWD, "a", unix.AT_FDCWD, "dir", unix.RENAME_EXCHANGE)
 		},
 		"own folder": helpOwnFolder,
+		"fchdir":     helpFchdir,
+		"common":     helpCommonFolder,
 		"deep":       helpDeep,
 		"threads":    helpThreads,
 		"exec":       func([]string) error { return unix.Exec("/bin/cat", []string{"cat", "b"}, nil) },
@@ -246,6 +248,32 @@ func helpOwnFolder([]string) error {
 		done <- err
 	}()
 	return <-done
+}
+
+// helpFchdir changes its current folder by a descriptor.
+func helpFchdir([]string) error {
+	fd, err := unix.Open("dir", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	var info unix.Stat_t
+	return errors.Join(unix.Stat("a", &info), unix.Fchdir(fd), unix.Stat("c", &info))
+}
+
+// helpCommonFolder changes the current folder of all threads on one of them, between uses on another one.
+func helpCommonFolder([]string) error {
+	var info unix.Stat_t
+	asked, changed, done := make(chan error), make(chan error), make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		asked <- unix.Stat("a", &info)
+		err := <-changed
+		done <- errors.Join(err, unix.Stat("c", &info))
+	}()
+	runtime.LockOSThread()
+	err := <-asked
+	changed <- unix.Chdir("dir")
+	return errors.Join(err, <-done)
 }
 
 // helpDeep opens a link whose absolute name is longer than the kernel takes.

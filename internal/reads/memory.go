@@ -30,7 +30,7 @@ var errTooLong = errors.New("path too long")
 // name returns the absolute name of a path among the arguments of a call, nil if the call
 // looks nothing up, or if the name cannot be found out. The name holds until the next call of
 // name.
-func (t *Tracer) name(tid int, arg pathArg, args [6]uint64) []byte {
+func (t *Tracer) name(tid int, task *task, arg pathArg, args [6]uint64) []byte {
 	path, err := t.memory.readPath(tid, args[arg.path])
 	switch {
 	case errors.Is(err, unix.ESRCH) || errors.Is(err, errTooLong): // killed meanwhile; refused by the kernel
@@ -47,7 +47,7 @@ func (t *Tracer) name(tid int, arg pathArg, args [6]uint64) []byte {
 	case len(path) > 0 && path[0] == '/':
 		return path
 	case len(path) > 0:
-		return t.below(tid, fd, path)
+		return t.below(tid, task, fd, path)
 	case t.at.number == unix.SYS_EXECVEAT && args[arg.path] != 0 && fd >= 0: // it runs the open file
 		return append(t.memory.name[:0], t.memory.link[:t.memory.setLink(tid, fd)]...)
 	}
@@ -55,7 +55,10 @@ func (t *Tracer) name(tid int, arg pathArg, args [6]uint64) []byte {
 }
 
 // below returns the name of a path below the folder of a descriptor.
-func (t *Tracer) below(tid, fd int, path []byte) []byte {
+func (t *Tracer) below(tid int, task *task, fd int, path []byte) []byte {
+	if fd == unix.AT_FDCWD && task.age == t.book.age && len(task.folder) > 0 {
+		return append(append(append(t.memory.name[:0], task.folder...), '/'), path...)
+	}
 	folder, err := t.memory.folder(tid, fd)
 	switch {
 	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH): // no such descriptor, or thread any more
@@ -73,6 +76,9 @@ func (t *Tracer) below(tid, fd int, path []byte) []byte {
 			return nil // nothing can be found in a folder that was removed, apart from the folder above
 		}
 		folder = folder[:len(folder)-len(deletedMark)]
+	}
+	if fd == unix.AT_FDCWD && !t.sharesFolders { // nobody else changes the current folder
+		task.folder, task.age = append(task.folder[:0], folder...), t.book.age
 	}
 	name := append(t.memory.name[:len(folder)], '/')
 	return append(name, path...)

@@ -50,7 +50,7 @@ func isGroupStop(tid int, signal unix.Signal) bool {
 func (t *Tracer) handleEvent(tid int, task *task, event int) (request int) {
 	switch event {
 	case unix.PTRACE_EVENT_SECCOMP:
-		task.making, task.relinks = t.handleCall(tid)
+		task.making, task.relinks = t.handleCall(tid, task)
 		if len(task.making) > 0 || task.relinks {
 			return unix.PTRACE_SYSCALL // stop again at the end of the call
 		}
@@ -94,7 +94,7 @@ func (t *Tracer) endCall(tid int, task *task) {
 
 // handleCall records the call at which a thread stopped. It returns the entries that it
 // makes first, and whether names may lead elsewhere after it.
-func (t *Tracer) handleCall(tid int) (making []*entry, relinks bool) {
+func (t *Tracer) handleCall(tid int, task *task) (making []*entry, relinks bool) {
 	if err := t.at.load(tid); err != nil {
 		if !errors.Is(err, unix.ESRCH) {
 			t.book.doubt("a call cannot be read")
@@ -106,9 +106,12 @@ func (t *Tracer) handleCall(tid int) (making []*entry, relinks bool) {
 		return nil, false
 	}
 	c, args := t.calls[t.at.number], t.at.args
-	if c.doubt != "" {
+	switch {
+	case c.doubt != "":
 		t.handleDoubt(tid, c, args)
 		return nil, false
+	case c.moves:
+		defer func() { task.folder = task.folder[:0] }()
 	}
 	flags := args[c.flag]
 	if c.flags == howFlags {
@@ -122,7 +125,7 @@ func (t *Tracer) handleCall(tid int) (making []*entry, relinks bool) {
 		}
 	}
 	for i, path := range c.paths {
-		name := t.name(tid, path, args)
+		name := t.name(tid, task, path, args)
 		if name == nil {
 			continue
 		}
@@ -151,7 +154,11 @@ func (t *Tracer) handleDoubt(tid int, c *call, args [6]uint64) {
 	switch c.number {
 	case unix.SYS_CLONE3:
 		var flags [8]byte
-		if !t.readAll(tid, args[0], flags[:]) || binary.LittleEndian.Uint64(flags[:])&escapes == 0 {
+		if !t.readAll(tid, args[0], flags[:]) || t.staysInRecord(binary.LittleEndian.Uint64(flags[:])) {
+			return
+		}
+	case unix.SYS_CLONE:
+		if t.staysInRecord(args[0]) {
 			return
 		}
 	case unix.SYS_SECCOMP:
@@ -160,6 +167,16 @@ func (t *Tracer) handleDoubt(tid int, c *call, args [6]uint64) {
 		}
 	}
 	t.book.doubt(c.doubt)
+}
+
+// staysInRecord reports whether a new process or thread with these flags does not escape. It notes whether both
+// have one current folder.
+func (t *Tracer) staysInRecord(flags uint64) bool {
+	if flags&unix.CLONE_FS != 0 && !t.sharesFolders {
+		t.sharesFolders = true
+		t.book.age++ // what is known of current folders does not hold any more
+	}
+	return flags&escapes == 0
 }
 
 // refine returns how a call with these flags uses a path, and whether it follows a link at

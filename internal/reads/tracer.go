@@ -26,6 +26,9 @@ type task struct {
 	attached bool     // its first stop, which the kernel makes, is over
 	making   []*entry // names that it makes first if its present call succeeds
 	relinks  bool     // names may lead elsewhere after its present call
+
+	folder []byte // the current folder; it holds while the book is of this age
+	age    int
 }
 
 // A Tracer records what a command and its children read. Its methods apart from Stop belong
@@ -41,6 +44,8 @@ type Tracer struct {
 	mu       sync.Mutex
 	tasks    map[int]*task // only Serve changes it
 	left     bool          // a process that left the group was killed
+	// sharesFolders says that a thread may have changed the current folder of another one.
+	sharesFolders bool
 }
 
 // Supported returns an error if this machine does not let a process trace its children. It
