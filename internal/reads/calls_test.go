@@ -162,7 +162,7 @@ func TestBelow(t *testing.T) {
 
 // The current folder of a program without threads is remembered, and forgotten when a descriptor changes it.
 func TestFolderOfADescriptor(t *testing.T) {
-	python, err := exec.LookPath("python3")
+	python, err := exec.LookPath("/usr/bin/python3")
 	if err != nil {
 		t.Skip(err)
 	}
