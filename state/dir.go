@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -224,7 +225,7 @@ func (d *Dir) withCreatedRoot(ctx context.Context, doing, key string, do func(*o
 		return fmt.Errorf("%s %q in the state: %w", doing, key, withoutPath(err))
 	}
 	defer root.Close()
-	return d.withRoot(ctx, doing, key, do)
+	return d.with(ctx, root, doing, key, do)
 }
 
 // withRoot calls do with the open folder, unless ctx has ended. Its errors say what was being
@@ -233,23 +234,25 @@ func (d *Dir) withRoot(ctx context.Context, doing, key string, do func(*os.Root)
 	if err := CheckKey(key); err != nil {
 		return err
 	}
+	root, err := safepath.OpenFolder(d.path)
+	if err != nil {
+		err = cmp.Or(ended(ctx), err)
+		return fmt.Errorf("%s %q in the state: %w", doing, key, withoutPath(err))
+	}
+	defer root.Close()
+	return d.with(ctx, root, doing, key, do)
+}
+
+// with calls do with the folder, which is open, unless ctx has ended.
+func (d *Dir) with(ctx context.Context, root *os.Root, doing, key string, do func(*os.Root) error) error {
 	err := ended(ctx)
 	if err == nil {
-		err = d.open(do)
+		err = do(root)
 	}
 	if err != nil {
 		return fmt.Errorf("%s %q in the state: %w", doing, key, withoutPath(err))
 	}
 	return nil
-}
-
-func (d *Dir) open(do func(*os.Root) error) error {
-	root, err := safepath.OpenFolder(d.path)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return do(root)
 }
 
 // withoutPath leaves the path of a file out of an error.

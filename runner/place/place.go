@@ -42,7 +42,12 @@ type Places struct {
 	Environment []string
 
 	base, head keptSide
-	writers    sync.Map // the names of users that write into files of the tree in place
+	headFiles  struct {
+		sync.Once
+		world *files.World
+		err   error
+	}
+	writers sync.Map // the names of users that write into files of the tree in place
 }
 
 // A User says who needs a place.
@@ -205,6 +210,11 @@ func (p *Places) inCheckout() (Place, error) {
 
 // HeadWorld returns the files of head as tasks find them.
 func (p *Places) HeadWorld() (*files.World, error) {
+	p.headFiles.Do(func() { p.headFiles.world, p.headFiles.err = p.findHeadWorld() })
+	return p.headFiles.world, p.headFiles.err
+}
+
+func (p *Places) findHeadWorld() (*files.World, error) {
 	tree, err := p.Head()
 	if err != nil {
 		return nil, err
