@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -176,6 +177,39 @@ func TestRefused(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// Whatever call a container refuses, nothing is recorded and that is told, or the record is whole or says that it is not.
+func TestRefusedCalls(t *testing.T) {
+	root := world(t)
+	for _, number := range []uint32{unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV,
+		unix.SYS_SECCOMP, unix.SYS_PRCTL, unix.SYS_WAIT4, unix.SYS_LSTAT, unix.SYS_READLINKAT, unix.SYS_GETPGID} {
+		for _, answer := range []unix.Errno{unix.EPERM, unix.ENOSYS} {
+			onThread(func() { // the filter ends with the thread
+				refuse := []unix.SockFilter{
+					{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS},
+					{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: number, Jf: 1},
+					{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(answer)},
+					{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+				}
+				cmd := exec.Command("/bin/cat", "link", "none")
+				cmd.Dir = root
+				if err := install(refuse); err != nil {
+					t.Error(err)
+					return
+				}
+				tracer, err := reads.Start(cmd, reads.Scope{Below: []string{root}})
+				if err != nil {
+					return
+				}
+				r := run{record: tracer.Serve(func(syscall.WaitStatus) {})}
+				if got := r.lines(root); r.record.Partial == "" &&
+					(!slices.Contains(got, `o "a"`) || !slices.Contains(got, `o "none"`)) {
+					t.Errorf("call %d refused with %v: got %q", number, answer, got)
+				}
+			})
+		}
+	}
 }
 
 // A program that cannot be started fails as without a record.

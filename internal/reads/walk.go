@@ -87,7 +87,10 @@ func (b *book) follow(tid int, w walked) walked {
 		return w
 	}
 	to, err := os.Readlink(w.path)
-	if err != nil { // it is gone, or another one
+	if err != nil {
+		if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) { // else it is gone, or another one
+			b.doubt(cannotLook)
+		}
 		return w
 	}
 	w.links = append(slices.Clip(w.links), w.path)
@@ -110,11 +113,19 @@ func (b *book) follow(tid int, w walked) walked {
 func (b *book) lstat(name string) (isThere bool) {
 	b.name = append(append(b.name[:0], name...), 0)
 	_, _, errno := unix.Syscall(unix.SYS_LSTAT, uintptr(unsafe.Pointer(&b.name[0])), uintptr(unsafe.Pointer(&b.info)), 0)
-	if errno != 0 {
-		b.info = unix.Stat_t{}
+	switch errno {
+	case 0:
+		return true
+	case unix.ENOENT, unix.ENOTDIR, unix.ENAMETOOLONG, unix.EACCES, unix.ELOOP: // for the task, too
+	default:
+		b.doubt(cannotLook)
 	}
-	return errno == 0
+	b.info = unix.Stat_t{}
+	return false
 }
+
+// cannotLook is the doubt when the tracer may not look at a name.
+const cannotLook = "a name cannot be looked at"
 
 // processOf returns the id of the process of a thread. A thread may have a current folder and
 // descriptors of its own.
