@@ -145,14 +145,14 @@ func (b *book) resolve(tid int, name string) *target {
 		inode = 0
 	}
 	to.isFolder = !end.lost && end.isFolder
-	plain, ok := withoutDots(name)
-	if ok {
-		keep(&to.names, plain, isThere, inode)
+	if !way.lost {
+		keep(&to.names, way.path, isThere, inode)
+	}
+	// A name that leads through a link: what is there is said of the link and of the name without it.
+	if plain, ok := withoutDots(name); ok && plain != way.path {
+		keep(&to.names, plain, false, 0)
 	}
 	if !way.lost {
-		if !ok || way.path != plain {
-			keep(&to.names, way.path, isThere, inode)
-		}
 		for _, link := range end.links[len(way.links):] {
 			keep(&to.links, link, true, 0)
 		}

@@ -27,7 +27,8 @@ type Access struct {
 	// what it found there later is its own work.
 	MadeFirst bool
 	// Seen reports that the name was there when it was first used. What came later, and what a name leads to that
-	// led elsewhere before, is not looked at again.
+	// led elsewhere before, is not looked at again. It is not said of a name that leads through a link, but of the link
+	// and of the name to which it leads.
 	Seen bool
 	// Inode is the number of the file or folder that was there then; 0 if nobody looked.
 	Inode uint64
