@@ -112,6 +112,13 @@ func TestVerdict(t *testing.T) {
 	if v := costOf("Keep, first                                0.125 s   0.91\n", "Keep, first"); v != 0.125 {
 		t.Errorf("got %v", v)
 	}
+	calls := "BenchmarkCalls/same/absolute/recorded=true-2   5   102556353 ns/op   7.414 cpu-us/call\n"
+	if v := microseconds(calls, "Calls/same/absolute/recorded=true"); v != 7.414 {
+		t.Errorf("got %v", v)
+	}
+	if v := microseconds(calls, "Calls/differ"); v != 0 {
+		t.Errorf("got %v", v)
+	}
 	if v, ok := nanoseconds("BenchmarkX-2   5   1500000000 ns/op  3 skipped"); !ok || v != 1.5 {
 		t.Errorf("got %v, %v", v, ok)
 	}

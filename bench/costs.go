@@ -57,6 +57,50 @@ func (b *bench) recorded(ctx context.Context, w *world) ([]line, error) {
 	return out, nil
 }
 
+// recordingPaths are the rows about recorded calls.
+var recordingPaths = []string{
+	"a recorded call with a name that was used before", "a recorded call with a new name",
+	"a program in Python of a second that is recorded",
+}
+
+// recording measures what it costs to record calls. Beside a new name stands the stop alone, which no tracer can avoid.
+func (b *bench) recording(ctx context.Context) ([]line, error) {
+	_, _ = fmt.Fprintln(b.notes, "bench: recorded calls") // only a message
+	cmd := exec.CommandContext(ctx, "go", "test", "-count", "1", "-run", "^$", "-bench",
+		"^(BenchmarkStops|BenchmarkCalls|BenchmarkIntegration)$", "-benchtime", strconv.Itoa(b.runs)+"x", "./internal/reads")
+	cmd.Dir = b.root
+	raw, err := cmd.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("the costs of recording: %w\n%s", err, raw)
+	}
+	of := func(name string) float64 { return microseconds(string(raw), name) }
+	call := func(names string) float64 {
+		return of("Calls/"+names+"/absolute/recorded=true") - of("Calls/"+names+"/absolute/recorded=false")
+	}
+	alone := of("Calls/differ/absolute/recorded=false")
+	python := of("Integration/recorded=false")
+	return []line{
+		{measured: call("same"), unit: "µs", budget: 10},
+		{measured: call("differ"), unit: "µs", peers: []peer{{"the stop alone", of("Stops") - alone}}, budget: 10},
+		{measured: of("Integration/recorded=true") / 1e6, unit: "s", peers: []peer{{"not recorded", python / 1e6}},
+			ratioTo: "not recorded", budget: 1.05},
+	}, nil
+}
+
+// microseconds returns the processor time of a call that a benchmark told, 0 if it is not there.
+func microseconds(text, name string) float64 {
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || !strings.HasPrefix(fields[0], "Benchmark"+name) || fields[len(fields)-1] != "cpu-us/call" {
+			continue
+		}
+		if v, err := strconv.ParseFloat(fields[len(fields)-2], 64); err == nil {
+			return v
+		}
+	}
+	return 0
+}
+
 // A cost is a row of the test of the package world that measures what worlds cost. The budgets are
 // those of 10,000 and of 50,000 files.
 type cost struct {

@@ -54,6 +54,9 @@ func (b *bench) parts() []part {
 			return b.costs(ctx, files)
 		}})
 	}
+	out = append(out, part{recordingPaths, 0, func(ctx context.Context, _ *world) ([]line, error) {
+		return b.recording(ctx)
+	}})
 	for _, p := range packages {
 		out = append(out, part{[]string{p.path}, 0, func(ctx context.Context, _ *world) ([]line, error) {
 			return b.benchmark(ctx, p)

@@ -13,7 +13,7 @@ import (
 type line struct {
 	path     string
 	measured float64
-	unit     string // "s", "ms" or "MB"
+	unit     string // "s", "ms", "µs" or "MB"
 	peers    []peer
 	ratioTo  string  // the peer that the ratio is of; "" for none
 	budget   float64 // of the ratio, or of what is measured without one; 0 for none

@@ -67,6 +67,29 @@ func BenchmarkPython(b *testing.B) {
 	}
 }
 
+// BenchmarkIntegration measures a program in Python that takes about a second: it loads modules, reads 500 files, and
+// computes.
+func BenchmarkIntegration(b *testing.B) {
+	python, err := exec.LookPath("/usr/bin/python3")
+	if err != nil {
+		b.Skip(err)
+	}
+	dir := b.TempDir()
+	for i := range 500 {
+		if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), []byte(`{"a": [1, 2, 3]}`), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, recorded := range []bool{false, true} {
+		b.Run(fmt.Sprintf("recorded=%v", recorded), func(b *testing.B) {
+			measure(b, 1, recorded, dir, python, "-c",
+				"import argparse, asyncio, email, http.client, json, logging, os, sqlite3, ssl, urllib.request, xml.dom\n"+
+					"for i in range(500):\n with open('"+dir+"/%d' % i) as f: json.load(f)\n"+
+					"x = 0\nfor i in range(16000000): x += i")
+		})
+	}
+}
+
 // measure runs a command and reports its processor time and that of its tracer for each call.
 func measure(b *testing.B, calls int, recorded bool, dir string, argv ...string) {
 	var cpu int64
