@@ -22,6 +22,8 @@
 //   - MadeFirst needs a call that succeeded: creating and truncating or insisting on a new
 //     file, mkdir, mknod, link, symlink, or being the target of rename.
 //   - Seen tells of a name what was there at the first stop that uses it, just before the call.
+//   - Of shared folders, in which others may write, the names are read at the stop at which the
+//     task opens one, and files at the stop before the task changes them.
 //   - What is used below a folder that was moved is told by its new name only. Moved tells the
 //     old name of the folder.
 //

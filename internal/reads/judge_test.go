@@ -148,7 +148,8 @@ func TestSetUID(t *testing.T) {
 		t.Fatal(err)
 	}
 	onThread(func() {
-		if _, err := reads.Start(exec.Command(program), reads.Scope{}); err == nil || !strings.Contains(err.Error(), "set-uid") {
+		_, err := reads.Start(exec.Command(program), reads.Scope{})
+		if err == nil || !strings.Contains(err.Error(), "set-uid") {
 			t.Errorf("got %v", err)
 		}
 	})

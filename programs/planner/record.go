@@ -144,5 +144,6 @@ func placeOf(ctx context.Context, env cli.Env, s source.OpenedSettings, own sour
 		return &place.Places{Folder: s.Folder(), Shared: true}, err
 	}
 	w := change.OpenWorlds(ctx, source.In(env), own, world.Keeper{}, "", "dir:"+at.Root)
-	return &place.Places{Folder: s.Folder(), Head: place.Side(w.Head), Others: w.Others, Wrote: w.Wrote, InPlace: true}, nil
+	return &place.Places{Folder: s.Folder(), Head: place.Side(w.Head), Others: w.Others, Wrote: w.Wrote,
+		InPlace: true}, nil
 }

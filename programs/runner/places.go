@@ -44,7 +44,8 @@ func placesOf(ctx context.Context, env cli.Env, w change.Worlds, s source.Opened
 	keeper world.Keeper) (*place.Places, error) {
 	inJob := change.InJob(env.Getenv)
 	p := &place.Places{
-		Folder: s.Folder(), Base: place.Side(w.Base), Head: place.Side(w.Head), Others: w.Others, Wrote: w.Wrote, OfJob: inJob,
+		Folder: s.Folder(), Base: place.Side(w.Base), Head: place.Side(w.Head), Others: w.Others, Wrote: w.Wrote,
+		OfJob:  inJob,
 		Keeper: keeper, Environment: s.Environment(), Prepared: len(s.Prepare()) > 0,
 	}
 	switch {

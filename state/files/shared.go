@@ -29,8 +29,8 @@ func (w World) foundBy(run Run, name string, lists bool) string {
 	return otherContent(before.IsProgram, before.SHA256)
 }
 
-// listedBy returns what a task found in a folder that others may write to. It is unknown if the task may have seen names
-// of others: they are not of the side, so that no other world has them.
+// listedBy returns what a task found in a folder that others may write to. It is unknown if the task may have seen
+// names of others: they are not of the side, so that no other world has them.
 func (w World) listedBy(run Run, folder string, isOther bool) string {
 	first, ok := run.first[folder]
 	if !ok || first.Names == nil || first.Unsteady || w.gained(run, folder, first.Names) {
@@ -63,8 +63,8 @@ func isSubmodule(w World, name string) bool {
 	return ok && kind == world.Submodule
 }
 
-// gained reports whether names of others came into a folder since a task began, and are there now: a task that reads the
-// names of an open folder a second time, or slowly, may have seen them.
+// gained reports whether names of others came into a folder since a task began, and are there now: a task that reads
+// the names of an open folder a second time, or slowly, may have seen them.
 func (w World) gained(run Run, folder string, before []string) bool {
 	info, err := os.Lstat(w.onDisk(folder))
 	if err != nil || !isSince(info, run.Since.Add(-tick)) {
@@ -90,5 +90,7 @@ func (w World) isForeign(name string) bool {
 		return false
 	}
 	entries, err := os.ReadDir(w.onDisk(name))
-	return err != nil || len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !w.IsOwn(path.Join(name, e.Name())) })
+	return err != nil || len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return !w.IsOwn(path.Join(name, e.Name()))
+	})
 }
