@@ -98,6 +98,41 @@ func drop(file string) func(*scene, *rand.Rand) {
 	return func(s *scene, _ *rand.Rand) { delete(s.head.Data, file) }
 }
 
+// sayNothingIsSecret edits the specification of a machine, or gives head an API of its own with such a specification,
+// and lets the entry of head have a password in the data.
+func sayNothingIsSecret(s *scene, isOwn bool) {
+	const file, own = "/cloud/compute.json", "/cloud/own.json"
+	spec := copyOf(s.head.Resources[file]).(object)
+	spec["content"] = strings.ReplaceAll(spec["content"].(string), `"x-ms-secret": true`, `"x-ms-secret": false`)
+	f := s.head.Data[webFile]
+	delete(f, "secrets")
+	s.head.at(webFile, "body", "properties")["adminPassword"] = "guess"
+	if !isOwn {
+		s.head.Resources[file] = spec
+		return
+	}
+	api := copyOf(s.head.Data[apiFile]).(object)
+	api["name"], api["specifications"], spec["path"] = "own", []any{own}, own
+	s.head.Data["/cloud/own.yml"], s.head.Resources[own] = api, spec
+	f["api"] = ref("/cloud/own.yml")
+}
+
+// answerSecret lets the service answer the password of a machine, which it should not.
+func answerSecret(s *scene, r *rand.Rand) {
+	s.isApplied = true
+	made, name, password := s.hosts[armHost], variable("cloud/"+word(r), "live"), ""
+	s.hosts[armHost] = func(value func(string) string) http.Handler {
+		password = value(name)
+		return made(value)
+	}
+	s.after = append(s.after, func() {
+		s.service.Edit(shopGroup+"/providers/Example.Compute/scaleSets/web", func(body map[string]any) {
+			properties, _ := body["properties"].(map[string]any)
+			properties["adminPassword"] = password
+		})
+	})
+}
+
 // genericEdits are the ways in which merge requests of generic differ.
 var genericEdits = []edit{
 	{"it is a loop after the merge", func(s *scene, _ *rand.Rand) { s.isLoop = true }},
@@ -136,6 +171,19 @@ var genericEdits = []edit{
 		s.head.at(cacheFile, "body", "properties")["adminPassword"] = "a-password-in-the-data"
 		delete(s.head.Data[cacheFile], "secrets")
 	}},
+	{"a secret of a label becomes a word of the data", func(s *scene, r *rand.Rand) {
+		s.isApplied = true
+		of := secret("cloud/"+word(r), "value")
+		for _, w := range s.both() {
+			w.Data[cacheFile]["secrets"] = append(secretsOf(w, cacheFile), object{"at": "/tags/zone", "secret": of})
+		}
+		if f := s.head.Data[cacheFile]; f != nil {
+			delete(f, "secrets")
+			s.head.at(cacheFile, "body", "tags")["zone"] = "guess"
+		}
+	}},
+	{"a specification says that nothing is secret", func(s *scene, r *rand.Rand) { sayNothingIsSecret(s, r.IntN(2) == 0) }},
+	{"the service answers a secret", answerSecret},
 	{"a resource is deleted", func(s *scene, r *rand.Rand) {
 		s.head.Data[pick(r, webFile, "/cloud/rule.yml", "/cloud/files.yml")]["delete"] = true
 	}},

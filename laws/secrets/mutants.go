@@ -103,6 +103,16 @@ var mutants = []mutant{
 `,
 	},
 	{
+		name: "a specification of head counts", native: "generic", file: "natives/generic/described.go",
+		edits: "a specification says that nothing is secret,the service answers a secret",
+		text:  `	if !isSame {`, instead: `	if false {`,
+	},
+	{
+		name: "a value of a store becomes a word of the data", native: "generic", file: "natives/generic/described.go",
+		edits: "a secret of a label becomes a word of the data",
+		text:  `	e.rules = rules.Withheld(e.rules, d.stored(e.of))`, instead: `	_ = d.stored(e.of)`,
+	},
+	{
 		name: "a token for another host", native: "integrations-manager", file: "natives/manager/images.go",
 		text:    `		authorization = "Bearer " + token`,
 		instead: `		authorization = "Bearer " + token; req.Header.Set("X-Trace", fmt.Sprint(len(token)))`,

@@ -33,7 +33,8 @@ func (c *collection) findUnlisted(ctx context.Context, items map[string]*reconci
 	entries := map[string][]*entry{} // by collection
 	for _, key := range sortedKeys(items) {
 		e, ok := items[key].Body.(*entry)
-		if _, isKnown := known[items[key].Key]; !ok || isKnown || e.pending.Intended || e.pending.Operation != nil {
+		if _, isKnown := known[items[key].Key]; !ok || isKnown || e.pending.Intended || e.pending.Operation != nil ||
+			c.unvouched(e) != "" {
 			continue
 		}
 		if path := e.of.Address.Path; e.family.PutCreates {

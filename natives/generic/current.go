@@ -32,6 +32,10 @@ func (g *generic) complete(ctx context.Context, env integration.Environment, p n
 	if err != nil {
 		return p, err
 	}
+	var base described
+	if env.Base != nil {
+		base = g.described(ctx, env)
+	}
 	p.Items = slices.Clone(p.Items)
 	for i := range p.Items {
 		it := &p.Items[i]
@@ -42,6 +46,9 @@ func (g *generic) complete(ctx context.Context, env integration.Environment, p n
 		e := *was
 		e.key, e.pending, e.isDraft, e.now = key, all[it.Key], env.Base != nil, g.Clock.Fill().Now()
 		it.Body = &e
+		if e.isDraft {
+			base.vouch(&e)
+		}
 		if it.Mistake != (reconcile.Mistake{}) || it.Delete {
 			continue
 		}
@@ -138,7 +145,8 @@ func (g *generic) current(ctx context.Context, env integration.Environment, p na
 		return native.Current{}, err
 	}
 	c := &collection{service: s, lists: &listing{}, out: native.Current{Unread: map[reconcile.Key]error{},
-		Kept: map[reconcile.Key]string{}, Mistakes: map[reconcile.Key]reconcile.Mistake{}}}
+		Kept: map[reconcile.Key]string{}, Mistakes: map[reconcile.Key]reconcile.Mistake{},
+		Partly: map[reconcile.Key]string{}}}
 	items := map[string]*reconcile.Item{}
 	for i := range p.Items {
 		if it := &p.Items[i]; it.Mistake == (reconcile.Mistake{}) {
@@ -200,6 +208,10 @@ func (c *collection) read(ctx context.Context, it *reconcile.Item) error {
 	if !ok {
 		return fmt.Errorf("the item %q has a body of type %T", it.Key, it.Body)
 	}
+	if why := c.unvouched(e); why != "" {
+		c.leaveUnasked(it.Key, why)
+		return nil
+	}
 	thing, ready, err := c.look(ctx, e, it.Key, c.lists)
 	if m, isAmbiguous := mistakeOfSearch(err); isAmbiguous {
 		c.mu.Lock()
@@ -219,6 +231,9 @@ func (c *collection) read(ctx context.Context, it *reconcile.Item) error {
 	switch {
 	case thing != nil:
 		c.out.Things = append(c.out.Things, *thing)
+		if is, _ := thing.Body.(found); e.isWithheld(is.live.Body) {
+			c.out.Partly[it.Key] = whyPlaces
+		}
 	case !it.Delete && it.Policy != reconcile.Observe && e.of.Adopt == "required":
 		c.out.Mistakes[it.Key] = reconcile.Mistake{Code: codeAbsent,
 			Message: "adopt is required, and there is no such resource: correct the name, or say adopt: if-exists"}

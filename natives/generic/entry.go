@@ -38,8 +38,10 @@ type entry struct {
 	// presence is what the last look at the service says.
 	presence presence
 	isDraft  bool // it is a part of a change that is not merged
-	pending  pending
-	now      time.Time
+	// unvouched says why nobody asks for its resource before the merge of a change, "" if somebody does.
+	unvouched string
+	pending   pending
+	now       time.Time
 
 	// taken is the values of other resources that are known, by their places, and unstored the places of its own that the
 	// store of secrets lacks.

@@ -181,6 +181,9 @@ func (c *collection) liveFor(ctx context.Context, env integration.Environment, o
 		return live.Body, live.Found, err
 	}
 	is, _ := thing.Body.(found)
+	if of, _ := it.Body.(*entry); of.isDraft && !o.IsSecret && !of.shows(is.live.Body, o.At) {
+		return nil, false, nil
+	}
 	return is.live.Body, is.live.Found, nil
 }
 

@@ -24,6 +24,7 @@ type Rule struct {
 	Masked    bool // its name looks like that of a secret: no output shows a text
 	Volatile  bool // the service changes it by itself
 	Ignore    bool // it is not compared, and sent as it is live
+	Withheld  bool // somebody whose rules count as well hides it, see [Vouched] and [Withheld]
 
 	// FreeToSet and FreeToUnset say that a create-only value may be given to a resource that has
 	// none, or be taken away. Depth is how many steps the pattern of that value has: it may be
