@@ -126,7 +126,8 @@ var shownTo = map[string][]string{
 	"laws/queue": {"queue", "queue/peer"},
 	// This law runs the product in its own process, with services in memory.
 	"laws/secrets": {"qontract/bundle", "qontract/bundler", "change", "ci", "ci/note", "integration",
-		"integration/services", "settings", "natives/saas/deploy", "natives/saas/pipelines",
+		"integration/services", "settings", "natives/generic", "natives/generic/operation", "natives/saas/deploy",
+		"natives/saas/pipelines",
 		"natives", "natives/saas/promotions", "natives/saas/saastest", "internal/mask", "plan", "planner", "report", "runner",
 		"runner/launch", "natives/rounds",
 		"natives/systems", "natives/writers", "natives/systems/builds", "natives/systems/jsonapi",

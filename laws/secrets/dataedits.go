@@ -105,7 +105,7 @@ var dataEdits = []edit{
 
 // awayEdit makes a service answer each request for the first time that it is away. Clients ask again.
 var awayEdit = edit{"a service is away once", func(s *scene, r *rand.Rand) {
-	s.away = append(s.away, pick(r, codeHost, quayHost, jenkinsHost, prometheusHost))
+	s.away[pick(r, codeHost, quayHost, jenkinsHost, prometheusHost)] = ""
 }}
 
 // deployEdits are the ways in which merge requests of saas-deploy differ.
@@ -203,6 +203,12 @@ var loopEdits = append(append([]edit{
 				"status": object{"conditions": []any{object{"type": "Succeeded", "status": pick(r, "True", "False", "Unknown")}}}})
 	}},
 }, secretEdits...), dataEdits...)
+
+// promotionEdits are those of promotions, which write to a forge.
+var promotionEdits = append([]edit{
+	{"what is decided is written", func(s *scene, _ *rand.Rand) { s.isLoop, s.writes = true, true }},
+	{"the forge is away once", func(s *scene, _ *rand.Rand) { s.away[forgeHost] = "/files/" }},
+}, loopEdits...)
 
 // objectOf returns a JSON text as an object.
 func objectOf(text string) (out object) {

@@ -43,9 +43,9 @@
 //
 // Time, memory and the size of masks. The programs git and helm are doubles, because both start processes: what git
 // would fetch and what helm is given is written down, and compared as what is sent. Branches are asked for by the real
-// client, at a server of git in memory. Services of saas files fail once and are asked again, without a long pause;
-// clusters and APIs never fail in ways that are tried again. The bucket with records of promotions is a double of what
-// package systems hands out. The forge is asked by the real client, but only read: nothing is promoted.
+// client, at a server of git in memory. Each service fails once and is asked again: clusters and the forge for some
+// requests alone, because their clients wait between attempts. The bucket with records of promotions is a double of
+// what package systems hands out.
 //
 // # Where to find what
 //

@@ -5,9 +5,13 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/app-sre/prcheck/doubles/armtest"
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives"
+	"github.com/app-sre/prcheck/natives/generic"
+	"github.com/app-sre/prcheck/natives/generic/operation"
 )
 
 // Files of the example, and the id of a resource of it.
@@ -54,6 +58,17 @@ func startGeneric(ctx context.Context) (func() *scene, error) {
 		}
 		return s
 	}, nil
+}
+
+// impatient returns natives of which the one of APIs asks again without a pause.
+func impatient(list []integration.Native) []integration.Native {
+	for i, n := range list {
+		if n.Name() == generic.Name {
+			list[i] = generic.With(generic.Options{Clock: operation.Clock{
+				Sleep: func(context.Context, time.Duration) error { return nil }}})
+		}
+	}
+	return list
 }
 
 // tokenOfHead returns the variable of the token that head names.
@@ -230,6 +245,7 @@ var genericEdits = []edit{
 			})
 		})
 	}},
+	{"the service is away once", func(s *scene, _ *rand.Rand) { s.away[armHost] = "" }},
 	{"a secret is not there", func(s *scene, _ *rand.Rand) { s.absent = true }},
 	{"a secret is a word of the data", func(s *scene, _ *rand.Rand) {
 		s.words = []string{"sessions", "web", "westus", "shop", "create", "office"}

@@ -159,7 +159,7 @@ func (p pair) classify(a, b outcome, d *difference) class {
 		return slices.DeleteFunc(slices.Sorted(maps.Keys(o.read)), func(name string) bool { return o.read[name] != "" })
 	}
 	switch {
-	case p.leaves(a) || p.leaves(b):
+	case p.leaves(a) || p.leaves(b) || p.shows(a) || p.shows(b):
 		return violation
 	case p.absent && !slices.Equal(empty(a), empty(b)):
 		return absent
@@ -182,6 +182,21 @@ func (p pair) leaves(o outcome) bool {
 		for _, line := range o.sent {
 			if strings.Contains(line, value) || strings.Contains(line, url.PathEscape(value)) ||
 				strings.Contains(line, url.QueryEscape(value)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// shows reports whether the value of a secret is in what was said, as it is.
+func (p pair) shows(o outcome) bool {
+	for _, value := range o.read {
+		if len(value) < 8 || slices.Contains(slices.Concat(p.words, p.tries), value) {
+			continue
+		}
+		for _, text := range o.said {
+			if strings.Contains(text, value) {
 				return true
 			}
 		}

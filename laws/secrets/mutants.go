@@ -87,6 +87,29 @@ var mutants = []mutant{
 `,
 	},
 	{
+		name: "another attempt at a cluster for some tokens", native: "namespaces", file: "natives/kube/request.go",
+		edits:   "a label,a cluster is away once",
+		text:    `		again := of.Method == http.MethodGet ||`,
+		instead: `		again := of.Method == http.MethodGet && len(c.token)%2 == 0 ||`,
+	},
+	{
+		name: "another attempt at an API for some tokens", native: "generic", file: "natives/systems/endpoints.go",
+		edits: "the service is away once",
+		text: `	res, err := e.with(value).RoundTrip(req)
+`,
+		instead: `	res, err := e.with(value).RoundTrip(req)
+	if err == nil && res.StatusCode == http.StatusServiceUnavailable && len(value)%2 == 0 {
+		res.StatusCode = http.StatusForbidden
+	}
+`,
+	},
+	{
+		name: "a promotion that tells of its token", native: "saas-promotions", file: "ci/forge.go",
+		edits:   "runs are there,what is decided is written",
+		text:    `		return f.api.openRequest(ctx, f.project, text)`,
+		instead: `		text.Title += f.client.token.Value[:1]; return f.api.openRequest(ctx, f.project, text)`,
+	},
+	{
 		name: "a token in a header", native: "integrations-manager", file: "natives/kube/request.go",
 		text:    `	req.Header.Set("Accept", cmp.Or(of.Accept, "application/json"))`,
 		instead: `	req.Header.Set("Accept", cmp.Or(of.Accept, "application/json")+";n="+c.token[:1])`,
@@ -105,7 +128,7 @@ var mutants = []mutant{
 	{
 		name: "a specification of head counts", native: "generic", file: "natives/generic/described.go",
 		edits: "a specification says that nothing is secret,the service answers a secret",
-		text:  `	if !isSame {`, instead: `	if false {`,
+		text:  `	if !isSame {`, instead: `	if !isSame && false {`,
 	},
 	{
 		name: "a value of a store becomes a word of the data", native: "generic", file: "natives/generic/described.go",

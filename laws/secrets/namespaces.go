@@ -153,6 +153,7 @@ var clusterEdits = []edit{
 		s.clusters[oneHost].refuses[pick(r, "/namespaces", "/deployments", "/services", "/apis",
 			"/api/v1")] = http.StatusForbidden
 	}},
+	{"a cluster is away once", func(s *scene, r *rand.Rand) { s.away[oneHost] = pick(r, "/apis", "/api/v1") }},
 	{"a cluster does not know the token", func(s *scene, _ *rand.Rand) { s.clusters[oneHost].tokens = nil }},
 	{"the server tries what is written", func(s *scene, _ *rand.Rand) { s.more["server_dry_run"] = true }},
 	{"a secret is not there", func(s *scene, _ *rand.Rand) { s.absent = true }},

@@ -82,8 +82,8 @@ func (p prepared) run(ctx context.Context, folder string, value func(name string
 		owned: func(host string) map[string]string { return p.credentials(host, value) }}
 	for host, make := range p.hosts {
 		w.hosts[host] = make(value)
-		if slices.Contains(p.away, host) {
-			w.hosts[host] = awayOnce(w.hosts[host])
+		if text, isAway := p.away[host]; isAway {
+			w.hosts[host] = awayOnce(w.hosts[host], text)
 		}
 	}
 	if !current.CompareAndSwap(nil, w) {
@@ -94,10 +94,10 @@ func (p prepared) run(ctx context.Context, folder string, value func(name string
 	if err != nil {
 		return outcome{}, err
 	}
-	list := natives.List(p.kind.services(p.scene, w))
+	list := impatient(natives.List(p.kind.services(p.scene, w)))
 	out := outcome{said: map[string]string{}, findings: map[string]int{}}
 	if p.isApplied {
-		p.round(ctx, list, store, read, &out, rounds.Orders{Writes: true, Workers: 1, Wait: time.Minute})
+		p.round(ctx, p.base, list, store, read, &out, rounds.Orders{Writes: true, Workers: 1, Wait: time.Minute})
 		out = outcome{said: map[string]string{}, findings: map[string]int{}}
 		w.forget()
 	}
@@ -109,7 +109,11 @@ func (p prepared) run(ctx context.Context, folder string, value func(name string
 		return out, err
 	}
 	if p.isLoop {
-		p.round(ctx, list, store, read, &out, rounds.Orders{Workers: 2})
+		orders := rounds.Orders{Workers: 2}
+		if p.writes {
+			orders = rounds.Orders{Writes: true, Workers: 1, Wait: time.Minute}
+		}
+		p.round(ctx, p.head, list, store, read, &out, orders)
 	} else if err := p.check(ctx, integration.DryRunners(list), store, read, folder, &out); err != nil {
 		return out, err
 	}
@@ -240,13 +244,9 @@ func timeless(r *plan.Results) {
 	}
 }
 
-// round makes a round as reconciler run does: of base if it writes, else of head.
-func (p prepared) round(ctx context.Context, list []integration.Native, store state.Store, read *reading, out *outcome,
-	opts rounds.Orders) {
-	of := p.head
-	if opts.Writes {
-		of = p.base
-	}
+// round makes a round as reconciler run does, of the data of one side.
+func (p prepared) round(ctx context.Context, of *bundle.Bundle, list []integration.Native, store state.Store,
+	read *reading, out *outcome, opts rounds.Orders) {
 	var log bytes.Buffer
 	r := rounds.New(rounds.Input{
 		Integration: p.native, Natives: list, State: store, Log: &log, Masker: mask.New(nil),

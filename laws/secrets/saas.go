@@ -44,7 +44,7 @@ var (
 	pipelinesKind = kind{name: "saas-pipelines", most: 8, start: startSaas("saas-pipelines"), finish: finishSaas,
 		services: saasServices, edits: loopEdits}
 	promotionsKind = kind{name: "saas-promotions", most: 8, start: startSaas("saas-promotions"), finish: finishSaas,
-		services: saasServices, edits: loopEdits}
+		services: saasServices, edits: promotionEdits}
 )
 
 var deployKind = kind{name: "saas-deploy", most: 8, start: startSaas("saas-deploy"), finish: finishSaas,

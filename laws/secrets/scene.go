@@ -24,7 +24,9 @@ type scene struct {
 	more       object // other settings of the integration
 	// hosts makes the stand-ins of a run, by HOST or HOST:PORT. They know the values of one set.
 	hosts map[string]func(value func(name string) string) http.Handler
-	away  []string // hosts that answer each request for the first time that they are away
+	// away are hosts that answer requests for the first time that they are away, if the path has a text. Clients with
+	// long pauses wait once.
+	away map[string]string
 	// owned names the credentials that a host gets, by variable.
 	owned map[string][]string
 	// servers are the variables whose value is an address that the data have as well.
@@ -37,6 +39,8 @@ type scene struct {
 	// isLoop says that the native runs as reconciler run runs it, without a change: its check of a
 	// change asks nobody.
 	isLoop bool
+	// writes says that the loop writes.
+	writes bool
 	// isApplied says that the native has applied the data of base before.
 	isApplied bool
 	absent    bool // secrets may be empty in one set
@@ -60,7 +64,8 @@ func (s *scene) both() []*world { return []*world{s.base, s.head} }
 func newScene(native string, w *world) *scene {
 	return &scene{native: native, base: w.clone(), head: w.clone(), own: object{}, more: object{},
 		owned: map[string][]string{}, servers: map[string]string{},
-		hosts: map[string]func(func(string) string) http.Handler{}, code: map[string]map[string]commit{},
+		hosts: map[string]func(func(string) string) http.Handler{}, away: map[string]string{},
+		code:     map[string]map[string]commit{},
 		clusters: map[string]*cluster{}}
 }
 
@@ -157,7 +162,8 @@ func (s *scene) addForge() {
 	s.hosts[forgeHost] = s.gitlab
 }
 
-// gitlab returns a stand-in of the forge: GitLab, which has the datafiles of head on main, and no merge requests. It
+// gitlab returns a stand-in of the forge: GitLab, which has the datafiles of head on main, and no merge requests
+// yet; it takes commits and merge requests. It
 // knows nobody without the token.
 func (s *scene) gitlab(value func(string) string) http.Handler {
 	token := strings.TrimSpace(value(variable("app/forge", "token")))
@@ -167,8 +173,16 @@ func (s *scene) gitlab(value func(string) string) http.Handler {
 		switch {
 		case r.Header.Get("PRIVATE-TOKEN") != token:
 			w.WriteHeader(http.StatusUnauthorized)
+		case r.URL.Path == "/api/v4/user":
+			answer(w, http.StatusOK, object{"id": 1, "username": "bot"})
+		case r.Method == http.MethodPost && rest == "repository/commits":
+			answer(w, http.StatusCreated, object{"id": featureSha})
+		case r.Method == http.MethodPost && rest == "merge_requests":
+			answer(w, http.StatusCreated, object{"id": 5, "iid": 5, "state": "opened", "web_url": "https://" + forgeHost + "/5"})
 		case ok && strings.HasPrefix(rest, "repository/files/"):
 			s.serveFile(w, strings.TrimPrefix(path.Clean(r.URL.Path), "/api/v4/projects/data/app/repository/files"))
+		case rest == "repository/branches" && r.URL.Query().Get("search") == "^main" && r.URL.Query().Get("page") == "1":
+			answer(w, http.StatusOK, []any{object{"name": "main", "commit": object{"id": mainSha}}})
 		case ok && r.Method == http.MethodGet:
 			_, _ = w.Write([]byte("[]")) // in memory
 		default:

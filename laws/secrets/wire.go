@@ -40,14 +40,14 @@ func plug() {
 	http.DefaultTransport = &http.Transport{DisableKeepAlives: true, DialContext: dialPlain, DialTLSContext: dialTLS}
 }
 
-// awayOnce returns a stand-in that is away when it gets a request for the first time.
-func awayOnce(of http.Handler) http.Handler {
+// awayOnce returns a stand-in that is away when it gets a request for the first time whose path has a text.
+func awayOnce(of http.Handler, text string) http.Handler {
 	var mu sync.Mutex
 	seen := map[string]bool{}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		key := r.Method + " " + r.URL.RequestURI()
-		is := seen[key]
+		is := seen[key] || !strings.Contains(r.URL.Path, text)
 		seen[key] = true
 		mu.Unlock()
 		if !is {

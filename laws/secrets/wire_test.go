@@ -37,6 +37,15 @@ func TestStandIns(t *testing.T) {
 		{"saas-promotions", "runs are there", "",
 			[]string{"bucket s3://records get state/openshift-saas-deploy/promotions_v2/"}, 2},
 		{"saas-promotions", "runs are there", codeHost, heads, 2},
+		{"saas-promotions", "runs are there,the forge is away once", "", []string{"GET https://gitlab.example.com:443/",
+			"/repository/files/"}, 2},
+		{"saas-promotions", "runs are there,what is decided is written", "", []string{"POST https://gitlab.example.com:443/",
+			"/merge_requests", `"title":"Promote shop/shop`}, 1},
+		{"saas-promotions", "runs are there,what is decided is written", "",
+			[]string{"bucket s3://records put state/prcheck-saas-deploy/ledger/"}, 1},
+		{"namespaces", "a label", "", []string{"GET https://" + oneHost, "/api/v1/namespaces?"}, 1},
+		{"namespaces", "a label", oneHost, []string{"GET https://" + oneHost, "/api/v1/namespaces?"}, 2},
+		{"generic", "a property,the service is away once", "", []string{"GET https://" + armHost, "/scaleSets/web?"}, 2},
 	} {
 		l, err := newLaw(t.Context(), c.native, 1, t.TempDir())
 		if err != nil {
@@ -46,7 +55,7 @@ func TestStandIns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.away = []string{c.away}
+		p.away[c.away] = ""
 		a, b, err := l.both(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)

@@ -210,3 +210,25 @@ func TestTypeOfHeadIsNotAsked(t *testing.T) {
 		t.Errorf("it says\n%s", got)
 	}
 }
+
+// After the merge as well a value that was applied as a secret is shown to nobody, though the data do not say so any more.
+func TestRunShowsNoSecretOfBefore(t *testing.T) {
+	for name, secret := range map[string]object{
+		"with a version": {"path": "cloud/a", "field": "route", "version": 1},
+		"without":        {"path": "cloud/a", "field": "route"},
+	} {
+		s := newGivingScene(t, thingSchema())
+		s.secrets["cloud/a/route"] = canary
+		s.thing("a", object{"body": object{"peer": "x"}, "secrets": []any{object{"at": "/size", "secret": secret}}})
+		if err := s.run(); err != nil {
+			t.Fatal(err)
+		}
+		s.thing("a", object{"body": object{"peer": "x", "size": "guess"}})
+		if got := s.says(nil); strings.Contains(got, canary) || !strings.Contains(got, `/size: "(secret)" -> "(secret)"`) {
+			t.Errorf("%s: it says\n%s", name, got)
+		}
+		if err := s.run(); err != nil || s.things["a"]["size"] != "guess" || strings.Contains(s.log.String(), canary) {
+			t.Errorf("%s: %v, the service has %v\n%s", name, err, s.things["a"], &s.log)
+		}
+	}
+}

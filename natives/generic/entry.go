@@ -261,6 +261,7 @@ func (e *entry) input(wanted any, known rules.Rules, applied any, wasApplied boo
 	for _, l := range is.leaves {
 		ignore = append(ignore, l.At)
 	}
+	known = rules.Secret(known, threeway.Traced(applied)) // the data may no longer say so
 	live := is.live.Body
 	if e.of.Plain != nil {
 		live = e.of.Plain.Alike(live, wanted)

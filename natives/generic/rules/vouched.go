@@ -41,13 +41,22 @@ func Withheld(r Rules, places []string) Rules {
 	if len(places) == 0 {
 		return r
 	}
-	return withheld{r, places}
+	return withheld{r, places, false}
 }
 
-// A withheld is rules with places of which nothing is compared.
+// Secret returns rules by which what is at some places, and in them, is a secret. It is compared as before.
+func Secret(r Rules, places []string) Rules {
+	if len(places) == 0 {
+		return r
+	}
+	return withheld{r, places, true}
+}
+
+// A withheld is rules with places of which nothing is shown.
 type withheld struct {
 	Rules
-	places []string
+	places     []string
+	isCompared bool
 }
 
 // At implements [Rules].
@@ -55,7 +64,11 @@ func (w withheld) At(pattern string) Rule { return w.find(pattern, pattern) }
 
 func (w withheld) find(pattern, path string) Rule {
 	r := Find(w.Rules, pattern, path)
-	if Covers(w.places, pattern, path) {
+	switch {
+	case !Covers(w.places, pattern, path):
+	case w.isCompared:
+		r.Secret = true
+	default:
 		return r.withheld()
 	}
 	return r

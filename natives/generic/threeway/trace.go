@@ -2,7 +2,10 @@ package threeway
 
 import (
 	"crypto/hmac"
+	"maps"
+	"slices"
 
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/natives/generic/body"
 	"github.com/app-sre/prcheck/natives/generic/rules"
 )
@@ -85,6 +88,26 @@ func (m *maker) rememberItem(at place, list rules.Rule, item any) any {
 	for _, key := range list.Keys {
 		if v, ok := members[key]; ok && !m.rule(inner.member(key)).Secret {
 			out[key] = v
+		}
+	}
+	return out
+}
+
+// Traced returns the places of what was applied at which a secret stood, as patterns.
+func Traced(applied any) []string { return traced("", applied, nil) }
+
+func traced(pattern string, v any, out []string) []string {
+	if isTrace(v) {
+		return append(out, pattern)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			out = traced(jsonpointer.Append(pattern, name), v[name], out)
+		}
+	case []any:
+		for _, item := range v {
+			out = traced(pattern+"/*", item, out)
 		}
 	}
 	return out
