@@ -87,7 +87,7 @@ func packageRules(s source, documented bool) []string {
 }
 
 func fileRules(s source) []string {
-	rules := []func(source) []string{sizes, imports}
+	rules := []func(source) []string{sizes, imports, hostLists}
 	if !isProgram(s.pkg) {
 		rules = append(rules, statements, uses)
 	}
@@ -259,6 +259,8 @@ func wrongUse(pkg, name string, isMain bool) string {
 		return "uses " + name + "; return the error"
 	case slices.Contains(openings, name) && !slices.Contains(writers, pkg):
 		return "uses " + name + "; only writers may send anything: " + strings.Join(writers, ", ")
+	case name == module+"/"+way+".Party" && pkg != way && !slices.Contains(partyMakers, pkg) && !isLeaver(pkg):
+		return "makes a party; clients of natives do, for servers that " + way + ".Hosts lets them ask"
 	case slices.Contains(world, name) && !slices.Contains(worldBook, pkg):
 		return "uses " + name + "; take it from cli.Env"
 	case slices.Contains(clocks, name) && slices.Contains(pure, pkg):
@@ -272,6 +274,27 @@ func wrongUse(pkg, name string, isMain bool) string {
 		return "uses " + name + "; a deciding package touches nothing outside"
 	}
 	return ""
+}
+
+// hostLists checks that settings of natives name servers in the one form that package outward decides about.
+func hostLists(s source) []string {
+	if !strings.HasPrefix(s.pkg, "natives/") {
+		return nil
+	}
+	var broken []string
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		f, isField := n.(*ast.Field)
+		if !isField || !slices.ContainsFunc(f.Names, func(name *ast.Ident) bool { return name.Name == "Hosts" }) {
+			return true
+		}
+		if of, _ := f.Type.(*ast.SelectorExpr); of == nil || of.Sel.Name != "Hosts" {
+			if _, isMethod := f.Type.(*ast.FuncType); !isMethod {
+				broken = append(broken, s.at(n)+": a list of hosts is an outward.Hosts, which alone says who may be asked")
+			}
+		}
+		return true
+	})
+	return broken
 }
 
 // isLeaver reports whether a package sends what natives send, and so through the one way out.

@@ -125,6 +125,14 @@ func TestCheck(t *testing.T) {
 		{"clusters connect", "natives/kube/a.go", `package kube; import _ "net"`, []string{
 			"natives/kube/a.go:1: imports net: what natives send leaves through internal/outward"}},
 		{"the way out connects", "internal/outward/a.go", `package outward; import "net"; var _ = net.Dialer{}`, nil},
+		{"native integration makes a party", "natives/manager/a.go",
+			"package manager; import \"" + module + "/internal/outward\"\nvar _ = outward.Party{}", []string{
+				"natives/manager/a.go:2: makes a party; clients of natives do, for servers that internal/outward.Hosts lets them ask"}},
+		{"native integration decides about hosts", "natives/manager/a.go",
+			"package manager\ntype s struct { Hosts []string }", []string{
+				"natives/manager/a.go:2: a list of hosts is an outward.Hosts, which alone says who may be asked"}},
+		{"native integration names hosts", "natives/manager/a.go", "package manager; import \"" + module +
+			"/internal/outward\"\ntype s struct { Hosts outward.Hosts }\nvar _ = outward.Hosts{}.MayAsk", nil},
 		{"native integration imports another", "natives/manager/render/a.go",
 			`package render; import _ "` + module + `/natives/namespaces"`, []string{
 				"natives/manager/render/a.go:1: imports " + module +

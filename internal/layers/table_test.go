@@ -270,6 +270,9 @@ var writers = []string{"natives/kube/writer", "natives/writers"}
 
 var openings = []string{module + "/" + way + ".Anything", module + "/natives/kube.Dial"}
 
+// partyMakers lists the packages that make a party beside those that send requests.
+var partyMakers = []string{"integration"}
+
 // openers lists the packages that open a connection, listen for one or start a program, with the reason. A name
 // that ends with /* means every package below that folder. What a native integration sends goes through
 // internal/outward, which looks at each request.

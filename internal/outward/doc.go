@@ -3,6 +3,9 @@
 //
 // # Types and flow
 //
+// [Hosts] are the servers that settings name; they say which servers a change may have asked, and which ones get
+// credentials that data name.
+//
 // A [Party] is one server that may be asked, with all that may be sent there. Whoever makes a Party knows, from
 // the settings of base or from data that base has, that the server may be asked, and gives it one credential.
 // After that nobody needs to know what a host is:

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/origin"
+	"github.com/app-sre/prcheck/internal/outward"
 	"github.com/app-sre/prcheck/natives/generic/check"
 	"github.com/app-sre/prcheck/natives/generic/cloud"
 	"github.com/app-sre/prcheck/natives/generic/family"
@@ -78,7 +78,7 @@ type ownSettings struct {
 	// Instances are all instances; without them every other instance counts as living.
 	Instances []string `yaml:"instances"`
 	// Hosts are the only hosts that are asked, and get tokens. *.example.com is any host below.
-	Hosts []string `yaml:"hosts"`
+	Hosts outward.Hosts `yaml:"hosts"`
 	// TokenFiles are the files in which the platform keeps tokens, by the names that the data use.
 	TokenFiles map[string]string `yaml:"token_files"`
 	// OutputsBelow are the folders of secrets that values of resources may go to.
@@ -115,22 +115,10 @@ func readSettings(own settings.Own) (ownSettings, error) {
 	if s.ReadsLimit <= 0 {
 		return s, own.Mistake("must be a duration such as 2m", "reads_limit")
 	}
-	for i, host := range s.Hosts {
-		if name := strings.TrimPrefix(host, "*."); name == "" || strings.ContainsAny(name, "*/:@ ") ||
-			name != strings.ToLower(name) {
-			return s, own.Mistake("must be the name of a host in lower case, such as management.azure.com or *.example.com",
-				"hosts", fmt.Sprint(i))
-		}
+	if i, must := s.Hosts.Mistake(true); i >= 0 {
+		return s, own.Mistake(must, "hosts", fmt.Sprint(i))
 	}
 	return s, nil
-}
-
-// mayAsk reports whether a host may be asked.
-func (s ownSettings) mayAsk(host string) bool {
-	return slices.ContainsFunc(s.Hosts, func(allowed string) bool {
-		below, isPattern := strings.CutPrefix(allowed, "*")
-		return host == allowed || isPattern && strings.HasSuffix(host, below)
-	})
 }
 
 // desired returns what the data say.
@@ -192,13 +180,13 @@ func (g *generic) read(ctx context.Context, query integration.QueryFunc) (*cloud
 	return nil, err
 }
 
-// hostOf returns the name of the host of an address.
-func hostOf(address string) string {
-	u, err := url.Parse(address)
+// serverOf returns the server at an address, which is none if the address cannot be used.
+func serverOf(address string) origin.Origin {
+	at, err := origin.Parse(address)
 	if err != nil {
-		return ""
+		return origin.Origin{}
 	}
-	return strings.ToLower(u.Hostname())
+	return at
 }
 
 // errNoEndpoint says that there is nothing that reaches an API.
@@ -216,27 +204,26 @@ func (g *generic) usesHosts(ctx context.Context, query integration.QueryFunc,
 		return nil, err
 	}
 	uses := map[string]integration.HostUse{}
+	var servers []origin.Origin
 	for _, a := range m.APIs {
 		note := func(address, what string) {
-			host := hostOf(address)
-			if host == "" {
+			at := serverOf(address)
+			if at == (origin.Origin{}) {
 				return
 			}
-			uses[host] = integration.HostUse{Host: host, For: what}
-			if !s.mayAsk(host) {
-				uses[host] = integration.HostUse{Host: host, For: what, Missing: "its resources are left out"}
+			use := integration.HostUse{Host: at.String(), For: what}
+			if !s.Hosts.Name(at) {
+				use.Missing = "its resources are left out"
 			}
+			uses[use.Host], servers = use, append(servers, at)
 		}
 		for _, c := range a.Credentials {
 			note(c.Login.TokenURL, "tokens")
 		}
 		note(a.Endpoint, "endpoints")
 	}
-	for _, allowed := range s.Hosts {
-		one := ownSettings{Hosts: []string{allowed}}
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(uses)), one.mayAsk) {
-			uses[allowed] = integration.HostUse{Host: allowed}
-		}
+	for _, allowed := range s.Hosts.Unused(servers) {
+		uses[allowed] = integration.HostUse{Host: allowed}
 	}
 	var out []integration.HostUse
 	for _, host := range slices.Sorted(maps.Keys(uses)) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/origin"
 	"github.com/app-sre/prcheck/natives/generic/cloud"
 	"github.com/app-sre/prcheck/natives/native"
 )
@@ -55,10 +56,10 @@ func (s ownSettings) target(a *cloud.API, root string, reads map[string][]string
 	if len(c.Parents) > 0 {
 		t.Of = root
 	}
-	ref.Name, ref.Reads = hostOf(a.Endpoint), reads[a.Endpoint]
+	ref.Name, ref.Reads = serverOf(a.Endpoint).Host, reads[a.Endpoint]
 	for _, address := range []string{ref.URL, ref.Login.TokenURL} {
-		if host := hostOf(address); address != "" && !s.mayAsk(host) && why == "" {
-			why = fmt.Sprintf("do not name the host %s: add it to hosts", host)
+		if at := serverOf(address); at != (origin.Origin{}) && !s.Hosts.Name(at) && why == "" {
+			why = fmt.Sprintf("do not name the host %s: add it to hosts", at)
 		}
 	}
 	if c.TokenFile != "" {

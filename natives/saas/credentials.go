@@ -159,17 +159,12 @@ func (c Credentials) WithheldImage(of *File, image string) string {
 	return c.withheld(of, registryOf(image), imageOf)
 }
 
-// mayAsk returns why nobody asks a server before the merge of a change, nil if it is asked: the data of base name its
-// host and port, or the settings do. An address could have a secret that the change knows, so it is refused before its
-// name is looked up.
+// mayAsk returns why nobody asks a server, nil if it is asked: after the merge each one that the data name.
 func (c Credentials) mayAsk(at origin.Origin) error {
-	_, hasLogin := c.Settings.Logins[at.String()]
-	if c.Base == nil || hasLogin || c.Settings.MayGet(at.String()) || c.Base.names(at) {
-		return nil
-	}
-	return integration.Failure(integration.FailureOfConfig,
-		fmt.Errorf("%.100q is not asked before the merge, since neither base nor the settings name it: "+
-			"add it to hosts in the settings of base, if it is trusted", at))
+	return c.Settings.Hosts.MayAsk(at, func(at origin.Origin) bool {
+		_, hasLogin := c.Settings.Logins[at.String()]
+		return c.Base == nil || hasLogin || c.Base.names(at)
+	})
 }
 
 // names reports whether a repository or a pattern of images has a server.
@@ -187,7 +182,7 @@ func (c Credentials) withheld(of *File, at origin.Origin, get func(*File) *integ
 	if _, hasLogin := c.Settings.Logins[at.Host]; hasLogin || ref == nil || at.Host == "" {
 		return ""
 	}
-	if !c.Settings.mayGet(at) {
+	if !c.Settings.Hosts.Name(at) {
 		return fmt.Sprintf("%.100s gets no credentials, because the setting hosts does not name it", at.Host)
 	}
 	if c.Base == nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/origin"
+	"github.com/app-sre/prcheck/internal/outward"
 )
 
 // The purposes of hosts.
@@ -27,6 +28,7 @@ type hostList struct {
 	settings Settings
 	purposes map[string]map[string]bool // by host
 	missing  map[string]bool
+	servers  []origin.Origin
 }
 
 // add adds a host that is asked, with credentials of the data or without.
@@ -35,12 +37,13 @@ func (l *hostList) add(of origin.Origin, purpose string, hasCredentials bool) {
 		return
 	}
 	at := of.String()
+	l.servers = append(l.servers, of)
 	if l.purposes[at] == nil {
 		l.purposes[at] = map[string]bool{}
 	}
 	l.purposes[at][purpose] = true
 	_, hasLogin := l.settings.Logins[of.Host]
-	if hasCredentials && !hasLogin && !l.settings.mayGet(of) {
+	if hasCredentials && !hasLogin && !l.settings.Hosts.Name(of) {
 		l.missing[at] = true
 	}
 }
@@ -107,10 +110,7 @@ func (l *hostList) addGates(f *File, t *Target) {
 // uses returns the hosts, with those that the settings name and no data.
 func (l *hostList) uses() []integration.HostUse {
 	var out []integration.HostUse
-	named := map[string]bool{}
 	for _, at := range slices.Sorted(maps.Keys(l.purposes)) {
-		host, _, _ := strings.Cut(at, ":")
-		named[at], named[host] = true, true
 		use := integration.HostUse{Host: at, For: strings.Join(slices.Sorted(maps.Keys(l.purposes[at])), ", ")}
 		if l.missing[at] {
 			use.Missing = noLogin
@@ -119,10 +119,8 @@ func (l *hostList) uses() []integration.HostUse {
 	}
 	allowed := append(slices.Collect(maps.Keys(l.settings.Logins)), l.settings.Hosts...)
 	slices.Sort(allowed)
-	for _, host := range slices.Compact(allowed) {
-		if !named[host] {
-			out = append(out, integration.HostUse{Host: host})
-		}
+	for _, host := range outward.Hosts(slices.Compact(allowed)).Unused(l.servers) {
+		out = append(out, integration.HostUse{Host: host})
 	}
 	return out
 }

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/internal/origin"
+	"github.com/app-sre/prcheck/internal/outward"
 	"github.com/app-sre/prcheck/settings"
 )
 
@@ -17,7 +17,7 @@ import (
 type Settings struct {
 	// Hosts are the only hosts that get credentials which the data name: of repositories,
 	// registries, build servers and sources of measurements.
-	Hosts []string `yaml:"hosts"`
+	Hosts outward.Hosts `yaml:"hosts"`
 	// Logins are those of hosts, by name, whatever the data say: for a GitLab that all saas files
 	// use, for instance.
 	Logins map[string]LoginSecret `yaml:"logins"`
@@ -119,11 +119,8 @@ func (s Settings) VerificationOf(t *Target) (Verification, bool) {
 
 // Check returns the first mistake that the types of the settings do not show.
 func (s Settings) Check(own settings.Own) error {
-	for i, host := range s.Hosts {
-		if !isHost(host) {
-			return own.Mistake("must be the name of a host in lower case, such as github.com, or with a port that is not the "+
-				"usual one, such as github.com:8443", "hosts", fmt.Sprint(i))
-		}
+	if i, must := s.Hosts.Mistake(false); i >= 0 {
+		return own.Mistake(must, "hosts", fmt.Sprint(i))
 	}
 	for _, host := range slices.Sorted(maps.Keys(s.Logins)) {
 		switch l := s.Logins[host]; {
@@ -145,15 +142,6 @@ func (s Settings) Check(own settings.Own) error {
 		return own.Mistake("must be s3://BUCKET or s3://BUCKET/PREFIX", "records")
 	}
 	return nil
-}
-
-// isHost reports whether a text is a host of the settings: a name or an address in lower case, perhaps with a port.
-func isHost(text string) bool {
-	if ip, err := netip.ParseAddr(text); err == nil {
-		return ip.Zone() == ""
-	}
-	o, err := origin.Parse("https://" + text)
-	return err == nil && o.String() == text
 }
 
 // errAddress says that an address of a repository cannot be used.
@@ -182,14 +170,8 @@ func registryOf(image string) origin.Origin {
 	return at
 }
 
-// MayGet reports whether the settings name a host, or HOST:PORT, that gets credentials.
-func (s Settings) MayGet(host string) bool { return slices.Contains(s.Hosts, strings.ToLower(host)) }
-
-// mayGet reports whether a server gets credentials: the settings name its host, or its host with its port.
-func (s Settings) mayGet(at origin.Origin) bool { return s.MayGet(at.Host) || s.MayGet(at.String()) }
-
 // MayGetAt reports whether a server that the data name gets credentials: it has TLS, and the settings name it.
 func (s Settings) MayGetAt(address string) bool {
 	at := serverOf(address)
-	return at.Scheme == "https" && s.mayGet(at)
+	return at.Scheme == "https" && s.Hosts.Name(at)
 }

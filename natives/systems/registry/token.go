@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -100,7 +99,7 @@ func (r *Registry) fetchToken(ctx context.Context, of reference, image services.
 	if err != nil {
 		return "", errNoRealm
 	}
-	if !givesTokens(of.host, at) && !slices.Contains(image.TokensFrom, at.String()) {
+	if !givesTokens(of.host, at) && !outward.Hosts(image.TokensFrom).NameExactly(at) {
 		return "", wrong("its tokens come from %.100q, which is another server: "+outward.AddToHosts, at)
 	}
 	query := realm.Query()
