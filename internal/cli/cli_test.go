@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -42,6 +43,9 @@ func TestRun(t *testing.T) {
 		{"a check failed, with context", fmt.Errorf("running: %w", ErrFailed), ExitFailed, ""},
 		{"usage", Usage(broken), ExitUsage, "planner: no such flag\n"},
 		{"invalid input", Invalid(broken), ExitUsage, "planner: no such flag\n"},
+		{"input for which there are no files left", Invalid(fmt.Errorf("reading settings: %w",
+			&fs.PathError{Op: "open", Path: "a.yaml", Err: syscall.EMFILE})), ExitTrouble,
+			"planner: reading settings: open a.yaml: too many open files\n"},
 		{"usage with context", fmt.Errorf("plan: %w", Usage(broken)), ExitUsage, "planner: plan: no such flag\n"},
 		{"no usage error", Usage(nil), ExitOK, ""},
 		{"trouble", disk, ExitTrouble, "planner: open a.json: file does not exist\n"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -87,6 +88,8 @@ func problems(err error, code int) []problem {
 		return []problem{{code: ExitPipe, silent: true}}
 	case safepath.ErrLink:
 		return []problem{{text: err.Error(), code: ExitUsage}}
+	case syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM: // the machine is short of it, whatever it was for
+		return []problem{{text: err.Error(), code: ExitTrouble}}
 	case context.Canceled:
 		return []problem{{text: err.Error(), code: code, canceled: true}}
 	}
