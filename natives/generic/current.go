@@ -13,6 +13,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/generic/body"
+	"github.com/app-sre/prcheck/natives/generic/cloud"
 	"github.com/app-sre/prcheck/natives/generic/family"
 	"github.com/app-sre/prcheck/natives/generic/hooks"
 	"github.com/app-sre/prcheck/natives/generic/rest"
@@ -32,9 +33,9 @@ func (g *generic) complete(ctx context.Context, env integration.Environment, p n
 	if err != nil {
 		return p, err
 	}
-	var base described
-	if env.Base != nil {
-		base = g.described(ctx, env)
+	base, hasBase := p.OfBase.(*described)
+	if !hasBase {
+		base = describedBy(&cloud.Model{})
 	}
 	p.Items = slices.Clone(p.Items)
 	for i := range p.Items {

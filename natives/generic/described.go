@@ -1,11 +1,10 @@
 package generic
 
 import (
-	"context"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/generic/body"
 	"github.com/app-sre/prcheck/natives/generic/cloud"
 	"github.com/app-sre/prcheck/natives/generic/rules"
@@ -22,20 +21,53 @@ const (
 
 // A described is what the data of base describe. A change can say anything of a type or of an entry, for instance that
 // a password is a label; so before its merge only that is compared and shown of the service that base shows as well.
-type described struct{ base *cloud.Model }
+type described struct {
+	base *cloud.Model
 
-// described returns what base describes; nothing is described if its data cannot be read.
-func (g *generic) described(ctx context.Context, env integration.Environment) described {
-	m, err := g.read(ctx, env.Base)
-	if err != nil {
-		return described{&cloud.Model{}}
+	once      sync.Once // most models are those of no base
+	types     map[typeAt][]typeOf
+	resources map[string][]*cloud.Resource // by key
+}
+
+// A typeAt is where resources of a type are.
+type typeAt struct{ endpoint, family, name, path string }
+
+// A typeOf is a type with the specifications that describe it.
+type typeOf struct {
+	*resources.Type
+	specs *cloud.Specs
+}
+
+// describedBy returns what the data describe.
+func describedBy(m *cloud.Model) *described { return &described{base: m} }
+
+// at returns where resources of a type are.
+func at(a *cloud.API, t *resources.Type) typeAt {
+	return typeAt{a.Endpoint, a.Family, strings.ToLower(t.Name), t.Path}
+}
+
+// index sorts types and resources.
+func (d *described) index() {
+	d.types, d.resources = map[typeAt][]typeOf{}, map[string][]*cloud.Resource{}
+	for _, a := range d.base.APIs {
+		if a.Specs() == nil {
+			continue
+		}
+		for _, t := range a.Specs().Types() {
+			d.types[at(a, t)] = append(d.types[at(a, t)], typeOf{t, a.Specs()})
+		}
 	}
-	return described{m}
+	for _, r := range d.base.Resources {
+		if r.API != nil && r.Of != nil {
+			d.resources[r.Address.Key] = append(d.resources[r.Address.Key], r)
+		}
+	}
 }
 
 // vouch gives the entry of a change the rules by which it is compared before the merge.
-func (d described) vouch(e *entry) {
-	by, isSame := d.types(e.of)
+func (d *described) vouch(e *entry) {
+	d.once.Do(d.index)
+	by, isSame := d.rulesFor(e.of)
 	if e.rules == nil || len(by) == 0 {
 		e.unvouched = whyNoType
 		return
@@ -46,36 +78,28 @@ func (d described) vouch(e *entry) {
 	e.rules = rules.Withheld(e.rules, d.stored(e.of))
 }
 
-// types returns the rules of base for the type of a resource, and whether they are those of head. Another version of a
-// type has the same places if it has the same address; habits of plain REST come with their words alone.
-func (d described) types(r *cloud.Resource) (out []rules.Rules, isSame bool) {
-	for _, a := range d.base.APIs {
-		if a.Specs() == nil || r.Of == nil || !isReachedAs(a, r.API) {
+// rulesFor returns the rules of base for the type of a resource, and whether they are those of head. Another version of
+// a type has the same places if it has the same address; habits of plain REST come with their words alone.
+func (d *described) rulesFor(r *cloud.Resource) (out []rules.Rules, isSame bool) {
+	if r.Of == nil {
+		return nil, false
+	}
+	for _, t := range d.types[at(r.API, r.Of)] {
+		is := t.ID() == r.Of.ID() && t.specs.Digest(t.Type) == r.Digest
+		of, err := t.specs.Rules(t.Type)
+		if err != nil || !is && t.Family == resources.Plain {
 			continue
 		}
-		for _, t := range a.Specs().Types() {
-			if !strings.EqualFold(t.Name, r.Of.Name) || t.Path != r.Of.Path {
-				continue
-			}
-			is := t.ID() == r.Of.ID() && a.Specs().Digest(t) == r.Digest
-			of, err := a.Specs().Rules(t)
-			if err != nil || !is && t.Family == resources.Plain {
-				continue
-			}
-			out, isSame = append(out, of), isSame || is
-		}
+		out, isSame = append(out, of), isSame || is
 	}
 	return out, isSame
 }
 
-// isReachedAs reports whether two APIs have one endpoint and one family.
-func isReachedAs(a, b *cloud.API) bool { return a.Endpoint == b.Endpoint && a.Family == b.Family }
-
 // stored returns the places of a resource whose values, as base says, come from a store of secrets or from secrets of
 // other resources, but for those of which head says so as well.
-func (d described) stored(r *cloud.Resource) (out []string) {
-	for _, was := range d.base.Resources {
-		if was.API == nil || was.Of == nil || was.Address.Key != r.Address.Key || !isReachedAs(was.API, r.API) {
+func (d *described) stored(r *cloud.Resource) (out []string) {
+	for _, was := range d.resources[r.Address.Key] {
+		if was.API.Endpoint != r.API.Endpoint || was.API.Family != r.API.Family {
 			continue
 		}
 		of, err := was.API.Specs().Rules(was.Of)

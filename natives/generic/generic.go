@@ -132,7 +132,7 @@ func (g *generic) desired(ctx context.Context, query integration.QueryFunc,
 	if err != nil {
 		return native.Desired{}, err
 	}
-	d := native.Desired{Callers: s.Instances, Findings: m.Findings}
+	d := native.Desired{Callers: s.Instances, Findings: m.Findings, Whole: describedBy(m)}
 	reads := readsOf(m)
 	for _, a := range m.APIs { // also of an API that has no resource yet
 		for _, t := range s.targets(a, reads) {

@@ -110,6 +110,8 @@ type Desired struct {
 	// forgotten. The things of such a part are told in each run, and deleted if DeleteLeft.
 	Left       func(was Part) (Part, error)
 	DeleteLeft bool
+	// Whole is what the integration needs of base in the dry run of a change, see [Part].
+	Whole any
 }
 
 // A Part is what one shard does at one target.
@@ -137,6 +139,9 @@ type Part struct {
 	// Known is what the state knows of the part. It is filled in before Current and Doer are
 	// called, for those with a state.
 	Known map[reconcile.Key]reconcile.Record `json:"-"`
+	// OfBase is what [Desired] of base has as Whole, in the dry run of a change whose base can be read. It is filled in
+	// before Complete is called.
+	OfBase any `json:"-"`
 }
 
 // name returns the name of a part in the state, or with more texts that of a share of it.

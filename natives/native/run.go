@@ -176,6 +176,7 @@ func (w *work) complete(ctx context.Context, u *unit) error {
 	if w.Complete == nil || len(u.part.Items) == 0 {
 		return nil
 	}
+	u.part.OfBase = w.base.Whole
 	full, err := w.Complete(ctx, w.env, u.part)
 	if err != nil {
 		return err
