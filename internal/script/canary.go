@@ -1,6 +1,7 @@
 package script
 
 import (
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -65,6 +66,8 @@ func canary(ts *testscript.TestScript, negated bool, args []string) {
 
 var (
 	digits64 = regexp.MustCompile(`[A-Za-z0-9+/_-]{8,}`)
+	digits32 = regexp.MustCompile(`[A-Z0-9]{13,}`)
+	between  = regexp.MustCompile(`0x|\\x|[:_,\s-]`)
 	digits16 = regexp.MustCompile(`[A-Fa-f0-9]{8,}`)
 	percents = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 )
@@ -82,7 +85,16 @@ func readings(text string) map[string]string {
 		}),
 	}
 	var decoded strings.Builder
-	for _, text := range []string{text, out["in lines"], out["in an address"]} {
+	squeezed := strings.Join(strings.Fields(text), "")
+	for _, text := range []string{text, out["in lines"], out["in an address"], squeezed, between.ReplaceAllString(text, "")} {
+		for _, run := range digits32.FindAllString(text, -1) {
+			for _, alphabet := range []*base32.Encoding{base32.StdEncoding, base32.HexEncoding} {
+				for skip := range 8 {
+					raw, _ := alphabet.WithPadding(base32.NoPadding).DecodeString(run[skip:]) // or what comes before a mistake
+					decoded.Write(append(raw, '\n'))
+				}
+			}
+		}
 		for _, run := range digits16.FindAllString(text, -1) {
 			for skip := range 2 {
 				raw, _ := hex.DecodeString(run[skip : skip+(len(run)-skip)/2*2])
@@ -101,7 +113,8 @@ func readings(text string) map[string]string {
 			}
 		}
 	}
-	out["in base64 or hex"] = decoded.String()
+	out["in digits"] = decoded.String()
+	out["in UTF-16"] = strings.ReplaceAll(text+decoded.String(), "\x00", "")
 	out["escaped somehow"] = plainest(text)
 	return out
 }

@@ -1,9 +1,12 @@
 package script
 
 import (
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"net/url"
+	"strings"
 	"testing"
 )
 
@@ -14,11 +17,15 @@ func TestHolds(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"nothing of it", ""},
 		{"x" + secret + "y", "plain"},
-		{b64([]byte(secret)), "in base64 or hex"}, {b64([]byte("u:" + secret)), "in base64 or hex"},
-		{b64([]byte("us:" + secret + "@h")), "in base64 or hex"},
-		{b64([]byte("usr:" + secret))[:9] + "\n" + b64([]byte("usr:" + secret))[9:], "in base64 or hex"},
-		{base64.RawURLEncoding.EncodeToString([]byte("~" + secret)), "in base64 or hex"},
-		{url.QueryEscape(secret), "in an address"}, {hex.EncodeToString([]byte(secret)), "in base64 or hex"},
+		{b64([]byte(secret)), "in digits"}, {b64([]byte("u:" + secret)), "in digits"},
+		{b64([]byte("us:" + secret + "@h")), "in digits"},
+		{b64([]byte("usr:" + secret))[:9] + "\n" + b64([]byte("usr:" + secret))[9:], "in digits"},
+		{base64.RawURLEncoding.EncodeToString([]byte("~" + secret)), "in digits"},
+		{url.QueryEscape(secret), "in an address"}, {hex.EncodeToString([]byte(secret)), "in digits"},
+		{base32.StdEncoding.EncodeToString([]byte("xy" + secret + "z")), "in digits"},
+		{base32.HexEncoding.EncodeToString([]byte(secret)), "in digits"},
+		{strings.Join(strings.Split(hex.EncodeToString([]byte(secret)), ""), "\n    "), "in digits"},
+		{fmt.Sprintf("% x", secret), "in digits"}, {"a\x00/\x00b\x00+\x00canary&ä", "in UTF-16"},
 		{"a/b+canary&amp;ä", "as HTML"}, {`a\\\/b\u002bcanary%5Cu0026`, "escaped somehow"},
 		{"a/b\x1b[1m+can\x1b]0;x\aary&\\xe4", "escaped somehow"}, {`a/b+canary\u0026\u00e4`, "escaped"},
 	} {

@@ -113,15 +113,19 @@ func drop(file string) func(*scene, *rand.Rand) {
 	return func(s *scene, _ *rand.Rand) { delete(s.head.Data, file) }
 }
 
-// sayNothingIsSecret edits the specification of a machine, or gives head an API of its own with such a specification,
-// and lets the entry of head have a password in the data.
+// sayNothingIsSecret lets the specification of machines have a secret whose name does not say so. Head edits the
+// specification, or has an API of its own with another one, so that nothing is a secret, and its entry has a guess.
 func sayNothingIsSecret(s *scene, isOwn bool) {
-	const file, own = "/cloud/compute.json", "/cloud/own.json"
-	spec := copyOf(s.head.Resources[file]).(object)
+	const file, own, before = "/cloud/compute.json", "/cloud/own.json", `"overprovision": {`
+	of := copyOf(s.base.Resources[file]).(object)
+	of["content"] = strings.Replace(of["content"].(string), before,
+		`"route": {"type": "string", "x-ms-secret": true}, `+before, 1)
+	s.base.Resources[file], s.head.Resources[file] = of, of
+	spec := copyOf(of).(object)
 	spec["content"] = strings.ReplaceAll(spec["content"].(string), `"x-ms-secret": true`, `"x-ms-secret": false`)
 	f := s.head.Data[webFile]
 	delete(f, "secrets")
-	s.head.at(webFile, "body", "properties")["adminPassword"] = "guess"
+	s.head.at(webFile, "body", "properties")["route"] = "guess"
 	if !isOwn {
 		s.head.Resources[file] = spec
 		return
@@ -132,7 +136,7 @@ func sayNothingIsSecret(s *scene, isOwn bool) {
 	f["api"] = ref("/cloud/own.yml")
 }
 
-// answerSecret lets the service answer the password of a machine, which it should not.
+// answerSecret lets the service answer secrets of a machine.
 func answerSecret(s *scene, r *rand.Rand) {
 	s.isApplied = true
 	made, name, password := s.hosts[armHost], variable("cloud/"+word(r), "live"), ""
@@ -143,7 +147,7 @@ func answerSecret(s *scene, r *rand.Rand) {
 	s.after = append(s.after, func() {
 		s.service.Edit(shopGroup+"/providers/Example.Compute/scaleSets/web", func(body map[string]any) {
 			properties, _ := body["properties"].(map[string]any)
-			properties["adminPassword"] = password
+			properties["adminPassword"], properties["route"] = password, password
 		})
 	})
 }

@@ -94,7 +94,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "another attempt at an API for some tokens", native: "generic", file: "natives/systems/endpoints.go",
-		edits: "the service is away once",
+		edits: "a property,the service is away once",
 		text: `	res, err := e.with(value).RoundTrip(req)
 `,
 		instead: `	res, err := e.with(value).RoundTrip(req)

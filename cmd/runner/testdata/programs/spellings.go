@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -12,7 +13,7 @@ import (
 	"unicode/utf16"
 )
 
-// spellings are some sixty ways in which programs write a text.
+// spellings are more than a hundred ways in which programs write a text.
 func spellings(v string) []string {
 	python := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;")
 	document := quoted(map[string]any{"token": v, "list": []string{v}})
@@ -40,6 +41,38 @@ func spellings(v string) []string {
 		base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte("user:" + v)))),
 	} {
 		out = append(out, url.QueryEscape(digits), quoted(strings.ReplaceAll(digits, "/", `\/`)), digits[:7]+"\x1b[1m"+digits[7:])
+	}
+	return append(out, encodings(v)...)
+}
+
+// encodings are a text in digits, as texts in lines, indented, inside of another text, of JSON and of UTF-16.
+func encodings(v string) (out []string) {
+	wide := string(utf16Bytes(v))
+	for _, encode := range []func([]byte) string{base64.StdEncoding.EncodeToString, base64.RawURLEncoding.EncodeToString,
+		base32.StdEncoding.EncodeToString, base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString} {
+		digits := encode([]byte(v))
+		out = append(out, digits, inLines(digits, 8, "\n"), inLines(digits, 10, "\n    "), inLines(digits, 16, "\r\n"),
+			encode([]byte("x"+v+"yz")), encode([]byte("xx"+v)), encode([]byte("xxx"+v+"z")), encode([]byte(wide)))
+	}
+	for _, between := range []string{":", "-", "_", ",", " ", " 0x", `\x`, ", ", ", 0x", "\n"} {
+		out = append(out, inLines(hex.EncodeToString([]byte(v)), 2, between))
+	}
+	return append(out, strings.ToUpper(hex.EncodeToString([]byte(v))), hex.EncodeToString([]byte(wide)), wide)
+}
+
+// inLines puts a text between each n bytes of another one.
+func inLines(text string, n int, between string) string {
+	var parts []string
+	for ; len(text) > n; text = text[n:] {
+		parts = append(parts, text[:n])
+	}
+	return strings.Join(append(parts, text), between)
+}
+
+// utf16Bytes returns a text in UTF-16 of small end first.
+func utf16Bytes(text string) (out []byte) {
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = append(out, byte(unit), byte(unit>>8))
 	}
 	return out
 }

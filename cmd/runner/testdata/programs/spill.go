@@ -36,9 +36,11 @@ func spill(args []string) {
 			inside := strings.Repeat("u", n) + ":" + v + "@host"
 			fmt.Println("basic", base64.StdEncoding.EncodeToString([]byte(inside)), base64.RawURLEncoding.EncodeToString([]byte(inside)))
 		}
-		for _, form := range spellings(v) {
+		all := spellings(v)
+		for _, form := range all {
 			fmt.Println("form", form)
 		}
+		fmt.Println("forms:", len(all))
 		lines := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("long ", 11) + v + strings.Repeat(" long", 20)))
 		for len(lines) > 76 {
 			fmt.Println(lines[:76])
