@@ -86,7 +86,8 @@ func readings(text string) map[string]string {
 	}
 	var decoded strings.Builder
 	squeezed := strings.Join(strings.Fields(text), "")
-	for _, text := range []string{text, out["in lines"], out["in an address"], squeezed, between.ReplaceAllString(text, "")} {
+	apart := between.ReplaceAllString(text, "")
+	for _, text := range []string{text, out["in lines"], out["in an address"], squeezed, apart} {
 		for _, run := range digits32.FindAllString(text, -1) {
 			for _, alphabet := range []*base32.Encoding{base32.StdEncoding, base32.HexEncoding} {
 				for skip := range 8 {

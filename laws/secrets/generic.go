@@ -201,7 +201,9 @@ var genericEdits = []edit{
 			s.head.at(cacheFile, "body", "tags")["zone"] = "guess"
 		}
 	}},
-	{"a specification says that nothing is secret", func(s *scene, r *rand.Rand) { sayNothingIsSecret(s, r.IntN(2) == 0) }},
+	{"a specification says that nothing is secret", func(s *scene, r *rand.Rand) {
+		sayNothingIsSecret(s, r.IntN(2) == 0)
+	}},
 	{"the service answers a secret", answerSecret},
 	{"a resource is deleted", func(s *scene, r *rand.Rand) {
 		s.head.Data[pick(r, webFile, "/cloud/rule.yml", "/cloud/files.yml")]["delete"] = true
