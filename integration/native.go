@@ -139,6 +139,13 @@ type Standing struct {
 	Took time.Duration `json:"took_ns,omitzero"`
 }
 
+// The states of units that mean the same for all integrations. Others are words of each.
+const (
+	StandingSame    = "same"    // nothing differs
+	StandingOff     = "off"     // nobody looks at it, as the data say
+	StandingUnknown = "unknown" // what it is to be, or what is there, is not known
+)
+
 // A Deed is a step that was taken or would be taken, for reports, the journal and the metrics.
 type Deed struct {
 	Shard   string `json:"shard,omitempty"`
@@ -148,6 +155,8 @@ type Deed struct {
 	Error   string `json:"error,omitempty"`
 	File    string `json:"file,omitempty"`    // path of the datafile that asks for it
 	Pointer string `json:"pointer,omitempty"` // JSON pointer to the place in the file
+	// Changes are the fields of the thing that differ, without secrets.
+	Changes []plan.FieldChange `json:"changes,omitempty"`
 }
 
 // ErrNothingDone says that a native could do nothing at all, for instance because no target

@@ -84,7 +84,7 @@ func (b *between) add(p place, old, now any) {
 		return
 	}
 	c.Old, c.New, c.From, c.To = show(p, old), show(p, now), asJSON(p, old), asJSON(p, now)
-	c.Path = phrase.Cut(c.Path, maxShown)
+	c.Path, c.Named = phrase.Cut(c.Path, maxShown), phrase.Cut(p.named(), maxShown)
 	b.out = append(b.out, c)
 }
 

@@ -19,8 +19,8 @@ const masked = "***"
 
 // change returns a difference for people.
 func (d difference) change() reconcile.Change {
-	return reconcile.Change{Path: phrase.Cut(d.at.pointer(), maxShown), Old: show(d.at, d.is), New: show(d.at, d.want),
-		From: asJSON(d.at, d.is), To: asJSON(d.at, d.want)}
+	return reconcile.Change{Path: phrase.Cut(d.at.pointer(), maxShown), Named: phrase.Cut(d.at.named(), maxShown),
+		Old: show(d.at, d.is), New: show(d.at, d.want), From: asJSON(d.at, d.is), To: asJSON(d.at, d.want)}
 }
 
 // show returns a value for people, without secrets; "" if there is none.

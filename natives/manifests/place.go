@@ -2,7 +2,9 @@ package manifests
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
+	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
@@ -60,6 +62,30 @@ func (p place) pointer() string {
 		} else {
 			out = jsonpointer.Append(out, strconv.Itoa(s.index))
 		}
+	}
+	return out
+}
+
+// named returns the place as a JSON pointer in which an item of a list with keys has these in place of its position,
+// such as /spec/containers/name=web/image. It is "" if that is the pointer itself.
+func (p place) named() string {
+	out, hasKeys := "", false
+	for _, s := range p {
+		switch {
+		case s.name != "":
+			out = jsonpointer.Append(out, s.name)
+		case s.keys != nil:
+			var keys []string
+			for _, k := range s.keys {
+				keys = append(keys, fmt.Sprintf("%s=%v", k.name, k.value))
+			}
+			out, hasKeys = jsonpointer.Append(out, strings.Join(keys, ",")), true
+		default:
+			out = jsonpointer.Append(out, strconv.Itoa(s.index))
+		}
+	}
+	if !hasKeys {
+		return ""
 	}
 	return out
 }

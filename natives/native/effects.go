@@ -48,7 +48,7 @@ func (w *work) announce(u *unit, s reconcile.Step, e plan.Effect) {
 	}
 	w.say(fmt.Sprintf("%s %s: %s", s.Action, s.Key, reason))
 	for _, c := range s.Changes {
-		line := fmt.Sprintf("  %s: %q -> %q", c.Path, c.Old, c.New)
+		line := fmt.Sprintf("  %s: %q -> %q", c.At(), c.Old, c.New)
 		if c.Reason != "" {
 			line += " (" + c.Reason + ")"
 		}
@@ -90,7 +90,7 @@ var hidden = []string{"***", "(secret)"}
 func fieldChanges(all []reconcile.Change) []plan.FieldChange {
 	var out []plan.FieldChange
 	for _, c := range all {
-		f := plan.FieldChange{Path: c.Path, Reason: c.Reason}
+		f := plan.FieldChange{Path: c.At(), Reason: c.Reason}
 		switch {
 		case c.Secret || slices.Contains(hidden, c.Old) || slices.Contains(hidden, c.New):
 			f.Secret = true

@@ -73,6 +73,8 @@ type Recipe struct {
 	// there is none. If Describe is nil, nobody tells.
 	Describe func(ctx context.Context, env integration.Environment, part Part, step reconcile.Step,
 		result *reconcile.Result, last integration.Status) integration.Status
+	// Momentary says that Describe tells what the system itself remembers, so that no run keeps it in the state.
+	Momentary bool
 	// Check returns what the data of both sides say about a change, beside the mistakes of
 	// entries. It asks no system, and is called in the dry run of a change alone. If it is nil,
 	// they say nothing more.

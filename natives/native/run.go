@@ -279,7 +279,7 @@ func (w *work) tellResult(u *unit, r reconcile.Result, act integration.Actors) {
 	}
 	deed := integration.Deed{
 		Shard: u.part.Shard, Key: string(r.Step.Key), Action: string(r.Step.Action), Status: string(r.Status),
-		File: r.Step.Place.File, Pointer: r.Step.Place.Pointer,
+		File: r.Step.Place.File, Pointer: r.Step.Place.Pointer, Changes: fieldChanges(r.Step.Changes),
 	}
 	line := fmt.Sprintf("%s %s: %s", r.Step.Action, r.Step.Key, r.Status)
 	if r.Err != nil {

@@ -42,7 +42,7 @@ func (m made) Status(ctx context.Context, env integration.Environment) ([]integr
 			}
 			continue
 		}
-		was, err := readStatuses(ctx, w.env.State, u.part)
+		was, err := w.statusesBefore(ctx, u.part)
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -121,8 +121,19 @@ func (w *work) describe(ctx context.Context, u *unit, done []reconcile.Result,
 	return out
 }
 
-// since returns since when a condition is as it is.
+// statusesBefore returns how the things of a part stood after the last run, as far as runs keep that.
+func (w *work) statusesBefore(ctx context.Context, p Part) (map[reconcile.Key]integration.Status, error) {
+	if w.Momentary {
+		return nil, nil
+	}
+	return readStatuses(ctx, w.env.State, p)
+}
+
+// since returns since when a condition is as it is; zero if nobody keeps that.
 func (w *work) since(c integration.Aspect, was integration.Status) time.Time {
+	if w.Momentary {
+		return time.Time{}
+	}
 	for _, old := range was.Conditions {
 		if old.Type == c.Type && old.Status == c.Status && !old.Since.IsZero() {
 			return old.Since
@@ -148,7 +159,7 @@ func readStatuses(ctx context.Context, s state.Store, p Part) (map[reconcile.Key
 
 // keepStatus remembers how the things of a unit stand after a run, if that changed.
 func (w *work) keepStatus(ctx context.Context, u *unit, s state.Store, done []reconcile.Result) error {
-	if w.Describe == nil || s == nil {
+	if w.Describe == nil || w.Momentary || s == nil {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -67,8 +68,10 @@ func (s Step) Wanted() any {
 // A Change is a difference between an item and its thing, for people.
 type Change struct {
 	Path string `json:"path"`
-	Old  string `json:"old,omitempty"` // masked, "" if there is none
-	New  string `json:"new,omitempty"`
+	// Named is the path with names in place of positions, for people; "" if it is the path.
+	Named string `json:"-"`
+	Old   string `json:"old,omitempty"` // masked, "" if there is none
+	New   string `json:"new,omitempty"`
 	// Reason says why it changes, in a word of the integration.
 	Reason string `json:"reason,omitempty"`
 	// From and To are the values as JSON, without secrets; both are nil if only the texts are known.
@@ -77,6 +80,9 @@ type Change struct {
 	// Secret says that the value is a secret, or holds one.
 	Secret bool `json:"-"`
 }
+
+// At returns the place of a change for people.
+func (c Change) At() string { return cmp.Or(c.Named, c.Path) }
 
 // A Difference is how a thing differs from its item. The zero value is no difference.
 type Difference struct {

@@ -81,6 +81,7 @@ func (c *collector) deed(d integration.Deed) integration.Deed {
 	for _, text := range []*string{&d.Shard, &d.Key, &d.Action, &d.Status, &d.Error, &d.File, &d.Pointer} {
 		*text = c.clean(*text)
 	}
+	d.Changes = c.changes(d.Changes)
 	return d
 }
 
@@ -101,7 +102,7 @@ func (c *collector) report(f integration.Remark) {
 	if f.Effect != nil {
 		action := cmp.Or(f.Action, string(f.Effect.Kind))
 		d := integration.Deed{Shard: f.Shard, Key: f.Effect.Subject, Action: action, Status: planned, File: f.File,
-			Pointer: f.Pointer}
+			Pointer: f.Pointer, Changes: f.Effect.Changes}
 		c.add(Step{Deed: c.deed(d), Reason: c.clean(f.Message)})
 		return
 	}

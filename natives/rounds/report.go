@@ -100,7 +100,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	out.WriteString(r.title())
 	out.WriteString(r.table())
 	for _, s := range r.Steps {
-		out.WriteString("  " + s.text() + "\n")
+		out.WriteString("  " + s.text() + "\n" + s.lines())
 	}
 	if r.MoreSteps > 0 {
 		fmt.Fprintf(&out, "  and %d more steps\n", r.MoreSteps)
@@ -230,8 +230,7 @@ func (r *Report) WriteFinishedJSON(w io.Writer) error {
 func (w *round) ask(ctx context.Context, n integration.Native, env integration.Environment) error {
 	s, ok := n.(integration.StatusReader)
 	if !ok {
-		w.report.Misused = true
-		return fmt.Errorf("the native integration %s tells no status", n.Name())
+		return w.askUnits(ctx, n, env)
 	}
 	all, err := s.Status(ctx, env)
 	slices.SortFunc(all, func(a, b integration.Status) int {

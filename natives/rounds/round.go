@@ -212,6 +212,9 @@ func (w *round) finish(ctx, work context.Context, err error) {
 		where = w.data.Where
 	}
 	w.fill(context.WithoutCancel(ctx), w.report, where)
+	if w.opts.Status && w.report.Things == nil {
+		w.report.Things = things(w.report.Units)
+	}
 	cause := context.Cause(work)
 	var timeout timeoutError
 	if errors.As(cause, &timeout) || errors.Is(cause, errJournal) {

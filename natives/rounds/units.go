@@ -2,7 +2,9 @@ package rounds
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -11,10 +13,9 @@ import (
 	"github.com/app-sre/prcheck/integration"
 )
 
-// table returns the units of work of a dry run, one in a line, with aligned columns. A run tells
-// its steps instead.
+// table returns the units of work, one in a line, with aligned columns.
 func (r *Report) table() string {
-	if !r.DryRun || len(r.Units) == 0 {
+	if len(r.Units) == 0 {
 		return ""
 	}
 	rows := [][]string{{"UNIT", "STATE", "REASONS", "OPENS", "WAITS FOR"}}
@@ -39,6 +40,47 @@ func (r *Report) table() string {
 		fmt.Fprintf(&out, "  and %d more units\n", r.MoreUnits)
 	}
 	return out.String()
+}
+
+// askUnits asks an integration that decides about units of work how these stand: its dry run says so.
+func (w *round) askUnits(ctx context.Context, n integration.Native, env integration.Environment) error {
+	env.Log = io.Discard // the table of a dry run says the same
+	err := n.DryRun(ctx, env)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.standings) == 0 && err == nil && w.fails {
+		return nil // the findings say why
+	}
+	if len(w.standings) == 0 && err == nil {
+		return fmt.Errorf("the native integration %s has nothing whose status it could tell", n.Name())
+	}
+	return err
+}
+
+// things returns how units of work stand as things with conditions: Synced (nothing differs) and Blocked (it waits).
+func things(units []integration.Standing) []integration.Status {
+	var out []integration.Status
+	for _, u := range units {
+		synced := integration.Aspect{Type: "Synced", Status: integration.False, Reason: u.State, Since: u.Since}
+		blocked := integration.Aspect{Type: "Blocked", Status: integration.False, Reason: "Allowed"}
+		switch u.State {
+		case integration.StandingSame, integration.StandingOff:
+			synced.Status = integration.True
+		case integration.StandingUnknown:
+			synced.Status = integration.Unknown
+		}
+		if u.Waits {
+			blocked.Status, blocked.Reason, blocked.Message, blocked.Since = integration.True, u.State, u.Hold, u.Since
+		}
+		if at := when(u.Opens); at != "" && u.Waits {
+			blocked.Message += "; it opens at " + at
+		}
+		if !u.Waits {
+			synced.Message = strings.Join(u.Reasons, ", ")
+		}
+		out = append(out, integration.Status{Key: u.Key, Kind: "unit", Conditions: []integration.Aspect{synced, blocked}})
+	}
+	return out
 }
 
 // dash returns a text, or a hyphen for no text.

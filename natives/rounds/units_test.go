@@ -70,3 +70,32 @@ func TestUnitCount(t *testing.T) {
 		t.Errorf("nothing waits, and yet for %v", got)
 	}
 }
+
+// The status of an integration with units is how these stand.
+func TestStatusOfUnits(t *testing.T) {
+	opens := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	in, log := input(stands(
+		integration.Standing{Key: "shop/stage", State: "same"},
+		integration.Standing{Key: "shop/other", State: "unknown", Waits: true, Hold: "nobody answers"},
+		integration.Standing{Key: "shop/production", State: "held", Waits: true, Hold: "it soaks", Opens: opens},
+	))
+	r := once(t, in, Orders{Status: true})
+	var text strings.Builder
+	if err := r.WriteStatus(&text); err != nil {
+		t.Fatal(err)
+	}
+	want := `  shop/other  Synced=Unknown Blocked=True
+    Blocked: unknown: nobody answers
+  shop/production  Synced=False Blocked=True
+    Blocked: held: it soaks; it opens at 2026-05-04 12:00Z
+  shop/stage  Synced=True Blocked=False
+3 things
+`
+	if !strings.Contains(text.String(), want) || r.Outcome != Done || strings.Contains(log.String(), "dry run") {
+		t.Errorf("%s\n%s", r.Outcome, text.String())
+	}
+	in, _ = input(stands())
+	if r := once(t, in, Orders{Status: true}); r.Outcome == Done {
+		t.Error("an integration without units tells a status")
+	}
+}

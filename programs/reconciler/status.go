@@ -15,7 +15,8 @@ func statusCommand(env cli.Env, natives []integration.Native) *cobra.Command {
 		Short: "Tell how the things of a native integration stand",
 		Long: `status reads each thing of a native integration, with what belongs to its status, and
 tells its conditions: Ready (it works), Synced (it is as the data say), Drifted (somebody
-changed it), Blocked (it cannot be made as the data say). With --state it tells which data
+changed it), Blocked (it cannot be made as the data say). Of an integration that decides about
+units of work, such as saas-promotions, it tells each unit and what it waits for. With --state it tells which data
 were applied last, and since when a condition is as it is. It writes nothing. Of what could
 not be read the conditions are Unknown.
 

@@ -39,7 +39,7 @@ func TestChange(t *testing.T) {
 			says: [][]string{{"SAAS_COMPARE", shopURL + "/compare/" + old + "..." + next},
 				{"create c-1/shop-production/Deployment.apps/shop"},
 				{"SAAS_CHANGE",
-					"alters (/spec/template/spec/containers/0/image: \"quay.io/acme/shop:0123456\" -> \"quay.io/acme/shop:fedcba9\") Deployment.apps/shop"}}},
+					"alters (/spec/template/spec/containers/name=shop/image: \"quay.io/acme/shop:0123456\" -> \"quay.io/acme/shop:fedcba9\") Deployment.apps/shop"}}},
 		{name: "nothing", shard: "shop/stage", change: func(*scene) {}, not: "SAAS_CHANGE"},
 		{name: "a gate that was closed before", shard: production, change: func(s *scene) {
 			s.Target(saastest.File, 0, 1)["parameters"] = map[string]any{"REPLICAS": 9}

@@ -116,7 +116,7 @@ func (r *run) hasSecrets(key reconcile.Key, b body, l *manifests.Live) bool {
 // masked returns a change of an object with secrets as it is told. A run does not know which of the values that
 // are there are those of secrets, so it tells none, and no name of a place that the entry does not have.
 func (b body) masked(c reconcile.Change, writes bool) reconcile.Change {
-	out := reconcile.Change{Path: b.told(c.Path), Old: c.Old, New: c.New} // and not the values as JSON
+	out := reconcile.Change{Path: b.told(c.Path), Old: c.Old, New: c.New} // neither names of items nor values as JSON
 	isSecret := out.Path != c.Path || touches(c.Path, b.Masked)
 	if writes || isSecret || isBeside(c.Path, b.Masked) {
 		out.Old = hidden

@@ -7,6 +7,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/natives/manifests"
 	"github.com/app-sre/prcheck/natives/native"
 	"github.com/app-sre/prcheck/natives/reconcile"
 	"github.com/app-sre/prcheck/natives/saas"
@@ -56,6 +57,34 @@ func (d deployer) Run(ctx context.Context, env integration.Environment, act inte
 	return r.apply(ctx, native.Make(r.integration()), act)
 }
 
+// Status implements [integration.StatusReader].
+func (d deployer) Status(ctx context.Context, env integration.Environment) ([]integration.Status, error) {
+	r := d.open(ctx, env, nil)
+	asked, ok := native.Make(r.integration()).(integration.StatusReader)
+	if !ok {
+		return nil, errors.New("nobody tells how objects stand")
+	}
+	return asked.Status(ctx, r.inner())
+}
+
+// describe returns how an object stands. Texts of a service may repeat values of secrets, so of an object that has some
+// only the words for programs are told.
+func describe(_ context.Context, _ integration.Environment, _ native.Part, s reconcile.Step, _ *reconcile.Result,
+	_ integration.Status) integration.Status {
+	var is *manifests.Live
+	if s.Thing != nil {
+		l, _ := s.Thing.Body.(live)
+		is = l.Live
+	}
+	out := manifests.StatusOf(s, is)
+	if b, ok := s.Item.Body.(body); ok && (b.Secrets || len(b.Masked) > 0) {
+		for i := range out.Conditions {
+			out.Conditions[i].Message = ""
+		}
+	}
+	return out
+}
+
 // apply makes the objects as head says, and then writes the records of promotions.
 func (r *run) apply(ctx context.Context, of integration.Native, act integration.Actors) error {
 	err := of.Run(ctx, r.inner(), act)
@@ -79,7 +108,7 @@ func (r *run) integration() native.Recipe {
 	return native.Recipe{
 		Name: Name, Class: reconcile.Listing, Offline: true, Limits: limits(),
 		Desired: r.desired, Current: r.current, Compare: r.compare, Try: r.try, Doer: r.doer, Prepare: r.prepare,
-		Settle: r.settle, Alters: alters, Label: label,
+		Settle: r.settle, Alters: alters, Label: label, Describe: describe, Momentary: true,
 		Remembers: func(any) any { return nil }, // the digest on the object says what was applied
 	}
 }

@@ -149,7 +149,7 @@ func describeChange(c render.ObjectChange) string {
 			places = append(places, fmt.Sprintf("and %d more places", len(c.Changes)-maxPlaces))
 			break
 		}
-		places = append(places, fmt.Sprintf("%s: %s -> %s", p.Path, cmp.Or(p.Old, "none"), cmp.Or(p.New, "none")))
+		places = append(places, fmt.Sprintf("%s: %s -> %s", p.At(), cmp.Or(p.Old, "none"), cmp.Or(p.New, "none")))
 	}
 	return fmt.Sprintf("alters (%s) %s", strings.Join(places, "; "), name)
 }

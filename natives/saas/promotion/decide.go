@@ -306,12 +306,13 @@ func (q Question) eligibleBy(words words, commit string) Verdict {
 		return v
 	}
 	for _, c := range q.Channels {
-		if v := published(c, commit, q.Logs); !v.Open {
+		if v := q.published(c, commit, q.Logs); !v.Open {
 			return v
 		}
 		for _, uid := range c.Publishers {
 			if r, _ := q.Logs.record(RecordPlace{c.Name, uid}, commit); !r.Success {
-				return closed(Bad, "the last run of %.12s at the publisher %s of the channel %s failed", commit, uid, c.Name)
+				return closed(Bad, "the last run of %.12s at the publisher %s of the channel %s failed", commit, q.publisher(uid),
+					c.Name)
 			}
 		}
 	}

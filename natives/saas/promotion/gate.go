@@ -1,6 +1,7 @@
 package promotion
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -54,7 +55,7 @@ func gate(s Subject, commit string, soak *soaking, now time.Time) Verdict {
 		return Verdict{Open: true}
 	}
 	for _, c := range s.Channels {
-		if v := published(c, commit, logs); !v.Open {
+		if v := s.published(c, commit, logs); !v.Open {
 			return v
 		}
 		if v := sameConfig(s, c, commit, logs); !v.Open {
@@ -84,18 +85,18 @@ func unknown(err error) Verdict {
 func when(at time.Time) string { return at.UTC().Format("2006-01-02 15:04Z") }
 
 // published says whether each publisher of a channel ran a commit with success.
-func published(c Channel, commit string, logs Logs) Verdict {
+func (s Subject) published(c Channel, commit string, logs Logs) Verdict {
 	if len(c.Publishers) == 0 {
 		return closed(NotRun, "the channel %s has no publisher", c.Name)
 	}
 	for _, uid := range c.Publishers {
 		switch r, err := logs.record(RecordPlace{c.Name, uid}, commit); {
 		case err != nil:
-			return unknown(fmt.Errorf("the record of %.12s at %s in the channel %s: %w", commit, uid, c.Name, err))
+			return unknown(fmt.Errorf("the record of %.12s at %s in the channel %s: %w", commit, s.publisher(uid), c.Name, err))
 		case r == nil:
-			return closed(NotRun, "the publisher %s of the channel %s did not run %.12s", uid, c.Name, commit)
+			return closed(NotRun, "the publisher %s of the channel %s did not run %.12s", s.publisher(uid), c.Name, commit)
 		case !r.Succeeded():
-			return closed(Bad, "the publisher %s of the channel %s failed to run %.12s", uid, c.Name, commit)
+			return closed(Bad, "the publisher %s of the channel %s failed to run %.12s", s.publisher(uid), c.Name, commit)
 		}
 	}
 	return Verdict{Open: true}
@@ -148,7 +149,8 @@ func (s *soaking) verdict(commit string, now time.Time) Verdict {
 	case left <= 0:
 		return Verdict{Open: true}
 	}
-	v := closed(Soaks, "%.12s must run %s longer at the publishers", commit, rounded(left))
+	at := cmp.Or(s.Subject.publishers(), "the publishers")
+	v := closed(Soaks, "%.12s must run %s longer at %s", commit, rounded(left), at)
 	v.Opens = opens
 	return v
 }

@@ -73,11 +73,41 @@ func (s *soaking) stays(commit string, now time.Time) ([]ledger.Stay, error) {
 	var out []ledger.Stay
 	for _, h := range s.publishers {
 		if h.err != nil {
-			return nil, fmt.Errorf("the time for which %.12s ran at %s is not known: %w", commit, h.uid, h.err)
+			return nil, fmt.Errorf("the time for which %.12s ran at %s is not known: %w", commit, s.publisher(h.uid), h.err)
 		}
 		out = append(out, h.book.Stay(commit, s.order, now, s.Soak == saas.Own))
 	}
 	return out, nil
+}
+
+// Soaked returns for how long a commit ran at each publisher, in words; nothing if that is not known.
+func (q Question) Soaked(commit string) []string {
+	q.Order = q.Branches
+	soak := &soaking{Subject: q.Subject, logs: q.Logs}
+	stays, err := soak.stays(commit, q.Now)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for i, st := range stays {
+		if st.Ran >= time.Minute {
+			out = append(out, fmt.Sprintf("%s at %s", rounded(st.Ran.Truncate(time.Minute)),
+				q.publisher(soak.publishers[i].uid)))
+		}
+	}
+	return out
+}
+
+// Commits returns the commits that a promotion brings, the newest first: those of the branches that a commit has and
+// the present one has not. It is nothing if that is not known.
+func (q Question) Commits(commit string) []string {
+	for _, b := range q.Branches {
+		from, to := slices.Index(b, commit), slices.Index(b, q.Ref)
+		if 0 <= from && from < to {
+			return b[from:to]
+		}
+	}
+	return nil
 }
 
 // found says whether a publisher undid a commit, found it bad after its run, or still verifies it.
@@ -91,14 +121,14 @@ func (s *soaking) found(commit string, now time.Time) Verdict {
 	}
 	out := Verdict{Open: true}
 	for i, st := range stays {
-		uid := s.publishers[i].uid
+		name := s.publisher(s.publishers[i].uid)
 		switch {
 		case st.Bad == ledger.Undone:
-			return closed(Bad, "the publisher %s went back from %.12s", uid, commit)
+			return closed(Bad, "the publisher %s went back from %.12s", name, commit)
 		case st.Bad == ledger.Unverified:
-			return closed(Bad, "the publisher %s verified %.12s and found it bad", uid, commit)
+			return closed(Bad, "the publisher %s verified %.12s and found it bad", name, commit)
 		case st.Checking:
-			v := closed(Verify, "the publisher %s still verifies %.12s", uid, commit)
+			v := closed(Verify, "the publisher %s still verifies %.12s", name, commit)
 			if v.Opens = st.Until; out.Open || v.Opens.IsZero() || !out.Opens.IsZero() && v.Opens.After(out.Opens) {
 				out = v
 			}

@@ -2,7 +2,9 @@ package promotion
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/natives/saas"
@@ -30,6 +32,8 @@ type Subject struct {
 	Order [][]string
 	// Back proposes the commit before one that a verification found bad.
 	Back bool
+	// Names are the names of publishers for people, by uid.
+	Names map[string]string
 }
 
 // A Channel is a channel to which a subject subscribes.
@@ -51,6 +55,7 @@ func Of(m *saas.Model, t *saas.Target, settings saas.Settings) Subject {
 	if p == nil {
 		return s
 	}
+	s.Names = map[string]string{}
 	s.Data, s.SoakTime, s.Schedule, s.Redeploy = p.Data, days(p.SoakDays), p.Schedule, p.Redeploy
 	for i, name := range p.Subscribe {
 		if slices.Contains(p.Subscribe[:i], name) {
@@ -59,10 +64,31 @@ func Of(m *saas.Model, t *saas.Target, settings saas.Settings) Subject {
 		c := Channel{Name: name}
 		for _, from := range m.Publishers(name) {
 			c.Publishers = append(c.Publishers, from.UID())
+			s.Names[from.UID()] = from.Label()
 		}
 		s.Channels = append(s.Channels, c)
 	}
 	return s
+}
+
+// publisher returns the name of a publisher for people.
+func (s Subject) publisher(uid string) string { return cmp.Or(s.Names[uid], uid) }
+
+// maxNamed is how many publishers a text names.
+const maxNamed = 3
+
+// publishers returns the names of all publishers, each once.
+func (s Subject) publishers() string {
+	var out []string
+	for _, at := range s.places() {
+		if name := s.publisher(at.UID); !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	if more := len(out) - maxNamed; more > 0 {
+		out = append(out[:maxNamed], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(out, ", ")
 }
 
 // places returns where the records of the publishers of a subject are.

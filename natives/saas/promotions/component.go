@@ -178,7 +178,7 @@ func (w *work) keepComponent(ctx context.Context, c *component, replaced bool) [
 	k := &keeper{settings: w.settings, forge: w.forge, now: w.now, mainHead: w.mainHead, branch: c.branch,
 		head: w.heads[c.branch],
 		open: w.open[c.branch], memory: w.remembered[c.branch], replaced: replaced, past: w.past[c.branch],
-		forbids: w.forbids, reasons: w.reasons(c)}
+		forbids: w.forbids, reasons: w.reasons(c), background: w.background}
 	unsure := false
 	k.wants, unsure = w.wants(c, k.open, k.memory)
 	err := w.keepOne(ctx, c, k, unsure)

@@ -98,6 +98,11 @@ func (k *keeper) describe(entries []entry) services.MergeText {
 			line += ": " + sanitize.Line(e.why)
 		}
 		lines = append(lines, line)
+		if k.background != nil {
+			for _, more := range k.background(e) {
+				lines = append(lines, "  - "+more)
+			}
+		}
 	}
 	first := entries[0].File
 	title := fmt.Sprintf("Promote %d targets in %s", len(entries), first)

@@ -47,6 +47,8 @@ type keeper struct {
 	// rejected are the entries that people do not want, and shows those that the merge request has now.
 	rejected []rejection
 	shows    []entry
+	// background returns what people may want to know about an entry, in lines of Markdown; nil if there is nothing.
+	background func(e entry) []string
 	// reasons are why what is shown is not wanted any more, for people.
 	reasons []string
 }

@@ -53,7 +53,7 @@ func Compare(base, head Output) []ObjectChange {
 			continue
 		}
 		c := comparison{masked: append(slices.Clone(base.Masked[j]), head.Masked[i]...), isSecret: change.Kind == "Secret"}
-		c.compare(base.compared(j), head.compared(i), "")
+		c.compare(base.compared(j), head.compared(i), spot{})
 		if len(c.changes) > 0 {
 			change.Action, change.Changes = Change, c.sorted()
 			out = append(out, change)
@@ -118,40 +118,65 @@ type comparison struct {
 	changes  []reconcile.Change
 }
 
+// A spot is a place of an object: its JSON pointer, and the same with names in place of positions, for people.
+type spot struct{ at, named string }
+
+// member returns the spot of a member of an object.
+func (s spot) member(name string) spot {
+	return spot{jsonpointer.Append(s.at, name), jsonpointer.Append(s.named, name)}
+}
+
+// item returns the spot of an item of a list; the name is "" if it has none.
+func (s spot) item(i int, name string) spot {
+	position := strconv.Itoa(i)
+	if name == "" {
+		return s.member(position)
+	}
+	return spot{s.at + "/" + position, jsonpointer.Append(s.named, "name="+name)}
+}
+
 // compare compares the values at a place. Absent values are nil.
-func (c *comparison) compare(old, changed any, at string) {
+func (c *comparison) compare(old, changed any, s spot) {
 	before, isMap := old.(map[string]any)
 	after, isMapToo := changed.(map[string]any)
-	if isMap && isMapToo && !isBelow(at, c.masked) {
+	if isMap && isMapToo && !isBelow(s.at, c.masked) {
 		for key := range before {
-			c.compare(before[key], after[key], jsonpointer.Append(at, key))
+			c.compare(before[key], after[key], s.member(key))
 		}
 		for key := range after {
 			if _, isOld := before[key]; !isOld {
-				c.compare(nil, after[key], jsonpointer.Append(at, key))
+				c.compare(nil, after[key], s.member(key))
 			}
 		}
 		return
 	}
 	was, isList := old.([]any)
 	is, isListToo := changed.([]any)
-	if isList && isListToo && !isBelow(at, c.masked) {
-		c.compareLists(was, is, at)
+	if isList && isListToo && !isBelow(s.at, c.masked) {
+		c.compareLists(was, is, s)
 		return
 	}
 	if !isSame(old, changed) {
-		c.changes = append(c.changes, reconcile.Change{Path: phrase.Cut(at, maxShown), Old: c.show(old, at),
-			New: c.show(changed, at)})
+		c.add(s, c.show(old, s.at), c.show(changed, s.at))
 	}
+}
+
+// add adds a change.
+func (c *comparison) add(s spot, old, changed string) {
+	out := reconcile.Change{Path: phrase.Cut(s.at, maxShown), Old: old, New: changed}
+	if s.named != s.at {
+		out.Named = phrase.Cut(s.named, maxShown)
+	}
+	c.changes = append(c.changes, out)
 }
 
 // compareLists compares items by their names, if all have one, or else by their positions. The
 // positions of changes are those of the new list, and of the old one for what went.
-func (c *comparison) compareLists(was, is []any, at string) {
+func (c *comparison) compareLists(was, is []any, s spot) {
 	before, after := names(was), names(is)
 	if before == nil || after == nil || len(c.masked) > 0 { // a place of a secret counts positions
 		for i := range max(len(was), len(is)) {
-			c.compare(item(was, i), item(is, i), at+"/"+strconv.Itoa(i))
+			c.compare(item(was, i), item(is, i), s.item(i, ""))
 		}
 		return
 	}
@@ -160,16 +185,15 @@ func (c *comparison) compareLists(was, is []any, at string) {
 		if j, isOld := before[name]; isOld {
 			old = was[j]
 		}
-		c.compare(old, is[i], at+"/"+strconv.Itoa(i))
+		c.compare(old, is[i], s.item(i, name))
 	}
 	for name, j := range before {
 		if _, stays := after[name]; !stays {
-			c.compare(was[j], nil, at+"/"+strconv.Itoa(j))
+			c.compare(was[j], nil, s.item(j, name))
 		}
 	}
 	if len(c.changes) == 0 && !isSame(was, is) {
-		c.changes = append(c.changes, reconcile.Change{Path: phrase.Cut(at, maxShown), Old: "in another order",
-			New: "in this order"})
+		c.add(s, "in another order", "in this order")
 	}
 }
 
