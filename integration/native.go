@@ -194,6 +194,14 @@ type Sharder interface {
 	Shards() settings.Shards
 }
 
+// A Watcher is a native integration that knows what its work depends on besides the data, so that an event about it
+// need not wait for the next round.
+type Watcher interface {
+	// Watches returns the names of such things: addresses of repositories, ids of resources; nil is everything. It asks
+	// nobody.
+	Watches(ctx context.Context, query QueryFunc, it settings.Integration) ([]string, error)
+}
+
 // A Checker is a native integration that has settings of its own. Their mistakes are found
 // when the settings are read for a plan.
 type Checker interface {
@@ -454,43 +462,3 @@ type HostUse struct {
 	// Missing says what does not work because the settings do not name the host, "" for nothing.
 	Missing string
 }
-
-// A StatusReader is a native integration that can say how each of its things stands. It only reads.
-type StatusReader interface {
-	Status(ctx context.Context, env Environment) ([]Status, error)
-}
-
-// A Status is how one thing stands.
-type Status struct {
-	Key   string `json:"key"`
-	Kind  string `json:"kind,omitempty"` // of the thing, in a word of the integration
-	Shard string `json:"shard,omitempty"`
-	File  string `json:"file,omitempty"` // path of the datafile that asks for it
-	// Desired is the digest of what the data say, and Observed of what was applied last; "" if
-	// nothing was.
-	Desired  string `json:"desired,omitempty"`
-	Observed string `json:"observed,omitempty"`
-	// Seen is a hash of the thing as it was when the parts of its status were read that are read
-	// for themselves; "" if it has none.
-	Seen       string   `json:"seen,omitempty"`
-	Conditions []Aspect `json:"conditions"` // in the order of the integration
-}
-
-// An Aspect is one condition of a thing.
-type Aspect struct {
-	Type    string    `json:"type"`   // such as Ready
-	Status  Truth     `json:"status"` // whether it holds
-	Reason  string    `json:"reason"` // one word for programs
-	Message string    `json:"message,omitempty"`
-	Since   time.Time `json:"since,omitzero"` // since when Status is as it is; zero if nobody knows
-}
-
-// A Truth says whether a condition holds.
-type Truth string
-
-// The truths.
-const (
-	True    Truth = "True"
-	False   Truth = "False"
-	Unknown Truth = "Unknown"
-)

@@ -31,7 +31,8 @@ var houses = []house{
 	{
 		name: "natives", dir: "natives", page: "docs/architecture/natives.md",
 		floors: [][]string{
-			{"natives/openapi", "natives/reconcile", "natives/systems/jsonapi", "natives/template", "natives/webhook"},
+			{"natives/openapi", "natives/receiver", "natives/reconcile", "natives/systems/jsonapi", "natives/template",
+				"natives/webhook"},
 			{"natives/kube", "natives/openapi/resources", "natives/systems/*"},
 			{"natives/kube/writer", "natives/manifests", "natives/native", "natives/openapi/classes", "natives/systems"},
 			{"natives/openapi/catalog", "natives/rounds", "natives/writers"},
@@ -293,6 +294,7 @@ var openers = map[string]string{
 	"runner/guard":       "this program again, as the worker",
 	"runner/launch":      "the loopback server of a task asks itself",
 	"natives/rounds":     "status and metrics of reconcile, at the address of a flag",
+	"natives/receiver":   "events that others push, at the address of a flag",
 	"natives/webhook":    "the webhook, at the address of a flag",
 	"qontract/server":    "the server of data, on the loopback or at the address of a flag",
 	"ci":                 "GitLab, at the address of the job; for writes of saas-promotions at that of the settings",

@@ -53,7 +53,7 @@ func With(o Options) integration.Native {
 		Name: Name, Class: reconcile.Knowing, Offline: true,
 		Desired: g.desired, Complete: g.complete, Current: g.current, Compare: compare, Remembers: remembers, Doer: g.doer,
 		Check: g.check, Replaces: replaces, Alters: alters, Places: placesOf, Label: label,
-		Describe: g.describe, Try: g.try, Hidden: g.hidden, UsesHosts: g.usesHosts,
+		Describe: g.describe, Watches: watches, Try: g.try, Hidden: g.hidden, UsesHosts: g.usesHosts,
 		CheckSettings: func(own settings.Own) error {
 			_, err := readSettings(own)
 			return err

@@ -73,6 +73,9 @@ type Recipe struct {
 	// there is none. If Describe is nil, nobody tells.
 	Describe func(ctx context.Context, env integration.Environment, part Part, step reconcile.Step,
 		result *reconcile.Result, last integration.Status) integration.Status
+	// Watches returns the names of what an event may be about; see [integration.Watcher]. If it is nil, every event
+	// counts.
+	Watches func(Desired) []string
 	// Momentary says that Describe tells what the system itself remembers, so that no run keeps it in the state.
 	Momentary bool
 	// Check returns what the data of both sides say about a change, beside the mistakes of
@@ -181,6 +184,18 @@ func Make(i Recipe) integration.Native { return made{i} }
 
 // Name implements [integration.Native].
 func (m made) Name() string { return m.Recipe.Name }
+
+// Watches implements [integration.Watcher].
+func (m made) Watches(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]string, error) {
+	if m.Recipe.Watches == nil {
+		return nil, nil
+	}
+	is, err := m.Recipe.Desired(ctx, query, it)
+	if err != nil {
+		return nil, err
+	}
+	return m.Recipe.Watches(is), nil
+}
 
 // CheckSettings implements [integration.Checker].
 func (m made) CheckSettings(own settings.Own) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/internal/crash"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/internal/retry"
+	"github.com/app-sre/prcheck/natives/receiver"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/settings"
 	"github.com/app-sre/prcheck/state"
@@ -163,6 +164,7 @@ func (w *round) open(ctx context.Context, n integration.Native) error {
 		w.report.Misused = errors.As(err, &unknown)
 		return err
 	}
+	w.watch(ctx, n, query)
 	err = w.call(ctx, n, query, own)
 	if !errors.Is(err, integration.ErrNothingDone) {
 		w.noteWaits(ctx, own)
@@ -252,6 +254,8 @@ type Input struct {
 	Log     io.Writer    // takes the log of the integration, and lines about rounds
 	Journal *Journal     // takes each step as it ends; nil for none
 	Monitor *Monitor     // counts rounds; nil for none
+	// Events wake a runner that waits for its next round; nil for none.
+	Events *receiver.Receiver
 }
 
 // Orders say what rounds do. The zero value is one dry run over all shards.
@@ -299,10 +303,55 @@ func (r *Runner) Run(ctx context.Context, emit func(*Report) error) (*Report, er
 		if r.opts.Every == 0 || report.wasSignaled {
 			return report, nil
 		}
-		if retry.Sleep(ctx, r.opts.Every+rand.N(r.opts.Every/10+1)) != nil {
+		if r.pause(ctx) != nil {
 			return nil, nil // to be told to end between two rounds is no failure
 		}
 	}
+}
+
+// minGap is the shortest pause before a round that an event asks for: many events at once are one round.
+const minGap = 10 * time.Second
+
+// pause waits for the next round: until its time comes, or until an event asks for it.
+func (r *Runner) pause(ctx context.Context) error {
+	pause := r.opts.Every + rand.N(r.opts.Every/10+1)
+	if r.in.Events == nil {
+		return retry.Sleep(ctx, pause)
+	}
+	began := time.Now()
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+	case <-r.in.Events.Woken():
+		if err := retry.Sleep(ctx, min(minGap, pause)-time.Since(began)); err != nil {
+			return err
+		}
+		r.say("an event asks for this round")
+	}
+	select {
+	case <-r.in.Events.Woken(): // this round sees it as well
+	default:
+	}
+	return nil
+}
+
+// watch tells the receiver of events what the integration depends on. If nobody knows that, every event counts.
+func (w *round) watch(ctx context.Context, n integration.Native, query integration.QueryFunc) {
+	if w.in.Events == nil {
+		return
+	}
+	of, ok := n.(integration.Watcher)
+	if !ok {
+		return
+	}
+	names, err := of.Watches(ctx, query, w.settings.For(w.in.Integration))
+	if err != nil {
+		names = nil
+	}
+	w.in.Events.Watch(names)
 }
 
 // say writes a line for people into the log.

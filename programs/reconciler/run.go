@@ -31,6 +31,7 @@ import (
 type runFlags struct {
 	rounds.Orders
 	bundle, config, state, journal, metrics string
+	events, eventsToken                     string
 	dryRun, noDryRun, finished, noCache     bool
 	form                                    cli.Choice
 }
@@ -109,6 +110,9 @@ func (f *runFlags) registerRounds(flags *pflag.FlagSet) {
 		"`digest` of deletions that the gate refused and that are allowed for this run (repeatable)")
 	flags.BoolVar(&f.finished, "finished", false, "list the entries of the data that are done with and can be removed, "+
 		"and nothing else")
+	flags.StringVar(&f.events, "events", "", "address to take events at that others push, such as :8080: a round begins "+
+		"soon after one that is about something the data name (default: none)")
+	flags.StringVar(&f.eventsToken, "events-token", "", "file with the token that senders of events know")
 	flags.StringVar(&f.metrics, "metrics", "", "address to serve /metrics and /healthz at, such as :9090 (default: none)")
 }
 
@@ -200,7 +204,7 @@ func (f *runFlags) settings(last *settings.Settings) func(context.Context) (*set
 // serve makes the rounds, and serves metrics meanwhile.
 func (f *runFlags) serve(ctx context.Context, env cli.Env, in rounds.Input) error {
 	if f.metrics == "" {
-		return f.rounds(ctx, env, in)
+		return f.listen(ctx, env, in)
 	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", f.metrics)
@@ -209,7 +213,7 @@ func (f *runFlags) serve(ctx context.Context, env cli.Env, in rounds.Input) erro
 	}
 	in.Monitor = rounds.NewMonitor(in.Integration, f.Orders)
 	_, _ = fmt.Fprintf(env.Stderr, "reconciler: metrics at http://%s/metrics\n", listener.Addr()) // only a note
-	return in.Monitor.Serve(listener, func() error { return f.rounds(ctx, env, in) })
+	return in.Monitor.Serve(listener, func() error { return f.listen(ctx, env, in) })
 }
 
 // rounds makes the rounds and writes their reports.
@@ -369,6 +373,10 @@ func (f *runFlags) check(getenv func(string) string) error {
 		return errors.New("--allow-older is for one run: leave out --every, or set RUN_ONCE=true")
 	case isRepeated && f.finished:
 		return errors.New("--finished is for one run: leave out --every, or set RUN_ONCE=true")
+	case (f.events == "") != (f.eventsToken == ""):
+		return errors.New("--events and --events-token belong together: the address, and the file with the token")
+	case f.events != "" && !isRepeated:
+		return errors.New("--events is for rounds that are repeated: say how often with --every")
 	case f.finished && (f.Writes || f.Approve.Adopt):
 		return errors.New("--finished only lists: leave out --no-dry-run and --adopt")
 	}

@@ -173,3 +173,12 @@ func (deployer) UsesHosts(ctx context.Context, query integration.QueryFunc,
 	}
 	return saas.UsesHosts(ctx, query, s.Settings, false)
 }
+
+// Watches implements [integration.Watcher].
+func (deployer) Watches(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]string, error) {
+	s, err := readSettings(it.Own)
+	if err != nil {
+		return nil, err
+	}
+	return saas.Watches(ctx, query, s.Settings)
+}

@@ -337,3 +337,12 @@ func (n native) preview(ctx context.Context, env integration.Environment) error 
 	}
 	return nil
 }
+
+// Watches implements [integration.Watcher].
+func (native) Watches(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]string, error) {
+	s, err := readSettings(it.Own)
+	if err != nil {
+		return nil, err
+	}
+	return saas.Watches(ctx, query, s.Settings)
+}

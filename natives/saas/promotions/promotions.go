@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
@@ -346,4 +347,17 @@ func (native) UsesHosts(ctx context.Context, query integration.QueryFunc,
 		return nil, err
 	}
 	return saas.UsesHosts(ctx, query, s.Settings, true)
+}
+
+// Watches implements [integration.Watcher].
+func (native) Watches(ctx context.Context, query integration.QueryFunc, it settings.Integration) ([]string, error) {
+	s, err := readSettings(it.Own)
+	if err != nil {
+		return nil, err
+	}
+	out, err := saas.Watches(ctx, query, s.Settings)
+	if err == nil && s.Forge.URL != "" {
+		out = append(out, strings.TrimSuffix(s.Forge.URL, "/")+"/"+s.Forge.Project) // its merge requests
+	}
+	return out, err
 }
