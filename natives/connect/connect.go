@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/natives/systems/helm"
 	"github.com/app-sre/prcheck/natives/systems/jsonapi"
 	"github.com/app-sre/prcheck/natives/systems/measurements"
+	"github.com/app-sre/prcheck/natives/systems/notices"
 	"github.com/app-sre/prcheck/natives/systems/registry"
 	"github.com/app-sre/prcheck/natives/systems/repositories"
 )
@@ -36,6 +37,7 @@ func Services() natives.Services {
 // ActingServices are Services with the forge in which natives open merge requests.
 func ActingServices() natives.Services {
 	out := Services()
+	out.Promotions.Notices = notices.Sender{}
 	out.Promotions.Forge = func(at promotions.Project) (services.ForgeWriter, error) {
 		return ci.NewForge(ci.Options{API: strings.TrimSuffix(at.URL, "/") + "/api/v4", Token: ci.Token{Value: at.Token}},
 			at.Path)

@@ -123,6 +123,24 @@ func (b *Books) Of(ctx context.Context, uid, target string) (*Book, error) {
 	return r.book, r.err
 }
 
+// Known returns the book of a target as it is known, nil if it was not read, or cannot be used.
+func (b *Books) Known(uid string) *Book {
+	b.mu.Lock()
+	r := b.read[uid]
+	b.mu.Unlock()
+	if r == nil {
+		return nil
+	}
+	r.once.Do(func() { r.err = errNotRead })
+	if r.err != nil {
+		return nil
+	}
+	return r.book
+}
+
+// errNotRead says that nobody read a book.
+var errNotRead = errors.New("nobody read it")
+
 // Now takes a book that was written as the one that is there.
 func (b *Books) Now(book *Book) {
 	b.mu.Lock()

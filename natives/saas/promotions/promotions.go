@@ -27,6 +27,7 @@ const Name = "saas-promotions"
 type Services struct {
 	Repositories services.Repositories
 	Measurements services.Measurements
+	Notices      services.Notifier // nil tells nobody
 	// Forge connects with a project of a forge. It sends no request.
 	Forge func(at Project) (services.ForgeWriter, error)
 }
@@ -123,7 +124,9 @@ func (n native) Run(ctx context.Context, env integration.Environment, act integr
 	if err := rememberTargets(ctx, act.State, w.seen, w.all); err != nil {
 		return nothingDone(integration.Failure(integration.FailureTransient, err))
 	}
-	return w.report(append(errs, w.keep(ctx)...))
+	errs = append(errs, w.keep(ctx)...)
+	w.tellPeople(ctx)
+	return w.report(errs)
 }
 
 // withoutForge tells what waits because the forge does not answer. Nothing is done.

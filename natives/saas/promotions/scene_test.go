@@ -43,7 +43,8 @@ type scene struct {
 	files     int
 	size      int      // templates in a file
 	codes     []string // the path of the secret for code of each file, if there are any
-	opens     string   // the only secret that opens the repository, "" if all do
+	notices   services.Notifier
+	opens     string // the only secret that opens the repository, "" if all do
 
 	asked    []string // passwords that the repository got
 	log      bytes.Buffer
@@ -248,12 +249,13 @@ func (s *scene) envOver(query integration.QueryFunc) integration.Environment {
 }
 
 func (s *scene) native() integration.Native {
-	return New(Services{Repositories: s, Measurements: s, Forge: func(at Project) (services.ForgeWriter, error) {
+	forge := func(at Project) (services.ForgeWriter, error) {
 		if at.Token != "token" || at.Path != "group/project" {
 			return nil, errors.New("another project")
 		}
 		return s.client, nil
-	}})
+	}
+	return New(Services{Repositories: s, Measurements: s, Notices: s.notices, Forge: forge})
 }
 
 // loop runs one loop and returns what it wrote to the forge.

@@ -27,6 +27,8 @@ type ownSettings struct {
 	RetryAfter time.Duration `yaml:"retry_after"`
 	// Retry are digests of contents that are tried again though their checks failed.
 	Retry []string `yaml:"retry"`
+	// Notify says where what happened is told.
+	Notify notifySettings `yaml:"notify"`
 }
 
 type forgeSettings struct {
@@ -63,6 +65,9 @@ func readSettings(own settings.Own) (ownSettings, error) {
 		if _, err := origin.Server(s.Forge.URL); err != nil {
 			return s, own.Mistake("must be the address of GitLab, such as https://gitlab.example.com", "forge", "url")
 		}
+	}
+	if what, where := s.Notify.mistake(); what != "" {
+		return s, own.Mistake(what, where...)
 	}
 	switch {
 	case strings.Trim(s.Forge.Project, "/") != s.Forge.Project,
