@@ -40,14 +40,24 @@ func report(env integration.Environment, act *integration.Actors, m *saas.Model,
 				f.Name+" asks for messages on Slack, which are not sent"))
 		}
 	}
+	var away saas.Outages
+	places := map[string]plan.Place{}
 	for _, o := range out {
 		place := placeOf(at.cells[o.Cell], o)
 		tell(env, act, o, place)
 		for _, text := range slices.Compact(slices.Sorted(slices.Values(o.Errors))) {
+			if places[o.Cell] = place; o.State != decide.Broken {
+				away.Add(errors.New(text), o.Cell)
+				continue
+			}
 			env.Report(finding(codeBroken, plan.SeverityError, place, o.Cell+": "+text))
 			errs = append(errs, fmt.Errorf("%s: %s", o.Cell, text))
 		}
 		env.Stand(standing(o))
+	}
+	for _, a := range away.All() {
+		env.Report(finding(codeBroken, plan.SeverityError, places[a.Targets[0]], a.Err().Error()))
+		errs = append(errs, a.Err())
 	}
 	if len(errs) > 0 {
 		return []error{fmt.Errorf("%d of %d cells have errors: %w", countErrors(out), len(out), errors.Join(errs...))}

@@ -82,8 +82,8 @@ const (
 	begunKey  = "begun"
 )
 
-// tellPeople tells what happened since the last loop. A failure changes nothing else: it is told, and the notice is sent
-// again by the next loop.
+// tellPeople tells what happened since the last loop. A failure changes nothing else: it is told, and the notice is
+// sent again by the next loop.
 func (w *work) tellPeople(ctx context.Context) {
 	if w.services.Notices == nil || w.asker.books == nil {
 		return
@@ -91,8 +91,8 @@ func (w *work) tellPeople(ctx context.Context) {
 	for _, to := range w.tellers() {
 		if err := w.tellOne(context.WithoutCancel(ctx), to); err != nil {
 			w.env.Report(integration.Remark{Finding: plan.Finding{Code: codeUntold, Severity: plan.SeverityWarning,
-				Message: fmt.Sprintf("not everything that happened was told to %s; the next loop tries it again: %v", to.name,
-					err)}})
+				Message: fmt.Sprintf("not everything was told to %s; the next loop tries it again: %v",
+					to.name, err)}})
 		}
 	}
 }
@@ -188,7 +188,7 @@ func (w *work) waiting() map[string][]notice.Wait {
 			wait := notice.Wait{UID: t.UID(), Target: s.label(), Commit: d.Commit, Code: string(d.Code), Why: d.Hold,
 				Until: d.Opens}
 			if why := firstOf(s.unknown, s.d.Err); d.Code == promotion.Unknown && why != nil {
-				wait.Outage = outageOf(why)
+				wait.Outage = saas.OutageOf(why)
 			}
 			out[t.UID()] = append(out[t.UID()], wait)
 		}

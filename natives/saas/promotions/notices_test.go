@@ -113,6 +113,15 @@ func TestNoticeOfOutage(t *testing.T) {
 	for range 3 {
 		_, _ = s.loop()
 	}
+	errs := 0
+	for _, line := range s.findings {
+		if strings.HasPrefix(line, "error ") {
+			errs++
+		}
+	}
+	if errs != 1 {
+		t.Errorf("%d lines tell of one outage: %q", errs, s.findings)
+	}
 	if len(h.events) != 1 || h.events[0].Type != "prcheck.saas.outage" ||
 		!strings.Contains(string(h.events[0].Data), `"targets":6`) {
 		t.Errorf("told %d events, such as %+v", len(h.events), h.events)

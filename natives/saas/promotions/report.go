@@ -2,6 +2,7 @@ package promotions
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -10,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/natives/reconcile"
+	"github.com/app-sre/prcheck/natives/saas"
 	"github.com/app-sre/prcheck/natives/saas/promotion"
 	"github.com/app-sre/prcheck/plan"
 )
@@ -48,7 +50,8 @@ func (w *work) stateOf(c *component, s *subscriber) string {
 
 // report prints the table of all subscribers, reports those that are held, and returns the errors.
 func (w *work) report(errs []error) error {
-	var out outages
+	var out, nobodyKnows saas.Outages
+	places := map[string]plan.Place{}
 	table := tabwriter.NewWriter(w.env.Log, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "TARGET\tSTATE\tCURRENT\tCANDIDATE\tOPENS\tHOLD") // the log takes everything
 	for _, c := range w.components {
@@ -62,18 +65,27 @@ func (w *work) report(errs []error) error {
 			_, _ = fmt.Fprintf(table, "%s\t%s\t%.12s\t%.12s\t%s\t%s\n", cell(s.label()), stand.State, cell(s.q.Ref),
 				cell(candidate), opens, cell(strings.ReplaceAll(stand.Hold, "\n", "; ")))
 			w.env.Stand(stand)
-			w.find(s, stand)
-			out.add(firstOf(s.unknown, s.d.Err), s.label())
+			if unknown := firstOf(s.unknown, s.d.Err); unknown != nil && stand.Hold != "" {
+				nobodyKnows.Add(errors.New(stand.Hold), s.label())
+				places[s.label()] = s.target().Place
+			} else {
+				w.find(s, stand)
+			}
+			out.Add(firstOf(s.unknown, s.d.Err), s.label())
 		}
 	}
 	_ = table.Flush()
+	for _, o := range nobodyKnows.All() {
+		w.env.Report(integration.Remark{Finding: plan.Finding{Code: codeUnknown, Severity: plan.SeverityError,
+			Place: places[o.Targets[0]], Message: o.Err().Error()}})
+	}
 	for _, line := range w.waits() {
 		w.say(line)
 	}
 	for _, err := range errs {
-		out.add(err, "")
+		out.Add(err, "")
 	}
-	return reconcile.Join(out.errors()...)
+	return reconcile.Join(out.Errors()...)
 }
 
 // waits returns a line for each commit that waits: its code, its end, its target, and why.
@@ -169,9 +181,6 @@ func (w *work) find(s *subscriber, stand integration.Standing) {
 	}
 	f := plan.Finding{Code: codeHeld, Severity: plan.SeverityNote, Place: s.target().Place,
 		Message: s.label() + ": " + stand.Hold}
-	if s.unknown != nil || s.d.Err != nil {
-		f.Code, f.Severity = codeUnknown, plan.SeverityError
-	}
 	if !stand.Opens.IsZero() {
 		f.Message += "; it opens at " + stand.Opens.UTC().Format("2006-01-02 15:04Z")
 	}

@@ -77,7 +77,8 @@ func TestStatus(t *testing.T) {
 	c := notices.Sender{Pause: time.Millisecond}
 	for _, kind := range []string{"github", "gitlab"} {
 		err := c.Status(t.Context(), services.CommitStatus{Kind: kind, Repository: server.URL + "/acme/shop.git",
-			Token: "sesame", Commit: sha, Name: "saas/shop", State: "failure", Text: strings.Repeat("x", 500), Link: "https://a.example/1"})
+			Token: "sesame", Commit: sha, Name: "saas/shop", State: "failure", Text: strings.Repeat("x", 500),
+			Link: "https://a.example/1"})
 		if err != nil {
 			t.Fatal(err)
 		}
