@@ -5,6 +5,7 @@ package main
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,17 @@ func TestPeopleSpeakForTargets(t *testing.T) {
 			t.Errorf("%s: got %d, want %d\n%s", name, code, c.code, text)
 		}
 	}
+	env := s.env
+	s.env = append(slices.Clone(env), "GITLAB_USER_LOGIN=joe")
+	if code, text := s.say(t, "hold", "shop/production", "--by", "jane", "--no-dry-run"); code != 2 ||
+		!strings.Contains(text, "this job was started by joe") {
+		t.Errorf("a job of somebody else: %d\n%s", code, text)
+	}
+	if code, text := s.say(t, "hold", "shop/production", "--no-dry-run"); code != 1 ||
+		!strings.Contains(text, "joe may not speak") {
+		t.Errorf("a job without a name: %d\n%s", code, text)
+	}
+	s.env = env
 	if code, text := s.deploy(t, "shop/stage", "--no-dry-run"); code != 0 {
 		t.Fatalf("stage: %d\n%s", code, text)
 	}

@@ -32,6 +32,8 @@ var judges = []judge{
 	{"jsonpath", "qontract/jsonpath", nil, "conformance/peers", "TestJSONPath"},
 	{"schedules", "natives/saas/schedule", nil, "conformance/peers", "TestSchedules"},
 	{"templates", "natives/template", nil, "conformance/peers", "TestTemplates"},
+	// This one holds a rule and not a program: what becomes of commits stands in timelines that others wrote.
+	{"ledger", "natives/saas/ledger", nil, "natives/saas/promotions", "TestLedgerCases"},
 }
 
 // A broken engine is a change of an engine that a judge must notice. The text stands in the file once.

@@ -27,6 +27,9 @@ type Settings struct {
 	Soak    Soak   `yaml:"soak"`
 	// May are the people who may speak for targets, by what targets are called, see [Target.Called].
 	May map[string][]string `yaml:"may"`
+	// Words is who proves the names of people that speak: "" takes them by comments and by the program, comments by
+	// comments alone.
+	Words string `yaml:"words"`
 	// Approvers are who approves promotions of targets, by what targets are called. It is the environment of a target
 	// if nothing is said.
 	Approvers map[string]string `yaml:"approvers"`
@@ -37,6 +40,9 @@ type Settings struct {
 	// FIPS makes the identities of targets as qontract-reconcile does in FIPS mode.
 	FIPS bool `yaml:"fips"`
 }
+
+// WordsInComments takes words of people by comments alone, whose authors the forge knows.
+const WordsInComments = "comments"
 
 // A Soak says how the time for which a commit ran is counted over several publishers.
 type Soak string
@@ -134,6 +140,9 @@ func (s Settings) Check(own settings.Own) error {
 		if v := s.Verify[name]; v.For <= 0 || strings.TrimSpace(v.Measure) == "" {
 			return own.Mistake("needs for, such as 30m, and measure, an expression", "verify", name)
 		}
+	}
+	if s.Words != "" && s.Words != WordsInComments {
+		return own.Mistake("must be comments, or be left out", "words")
 	}
 	if len(s.May)+len(s.Freight)+len(s.Verify) > 0 && s.Records == "" {
 		return own.Mistake("is required with may, freight and verify: the ledger is there", "records")

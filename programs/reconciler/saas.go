@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,9 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/natives/saas/promotions"
 )
+
+// ciUser is the variable in which GitLab tells a job who started it.
+const ciUser = "GITLAB_USER_LOGIN"
 
 func saasCommand(env cli.Env, natives []integration.Native) *cobra.Command {
 	f := runFlags{form: cli.OneOf("text", "json")}
@@ -29,7 +33,10 @@ target with who gave it and when, and the next loops and runs follow it. Words:
 
 TARGET is what the settings call it: SAAS/TEMPLATE/ENVIRONMENT, SAAS/ENVIRONMENT, an
 environment, its own name or its identity. COMMIT is a full sha. The settings of base say
-who may speak for a target (may); the word of anybody else is noted as refused.
+who may speak for a target (may); the word of anybody else is noted as refused. In a job of
+GitLab it is the person who started the job. Nothing else proves a name that --by gives: whoever
+can run this command can write to the bucket. With words: comments the settings take words by
+comments alone, whose authors the forge knows.
 
 It is a dry run unless --no-dry-run is given, whatever the environment says.
 
@@ -39,8 +46,13 @@ Exit codes: 0 done; 1 refused; 2 wrong usage; 3 nothing could be done.`,
   reconciler saas retry shop/stage --by jane --bundle git:main --state state --no-dry-run`,
 		Args: cobra.RangeArgs(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if by == "" {
+			switch user := env.Getenv(ciUser); {
+			case by == "" && user == "":
 				return cli.Usage(errors.New("--by is required: who says this"))
+			case by == "":
+				by = user
+			case user != "" && by != user:
+				return cli.Usage(fmt.Errorf("this job was started by %.80s, who cannot speak as %.80s: leave out --by", user, by))
 			}
 			text := strings.Join(args, " ")
 			if err := promotions.CheckWord(text); err != nil {

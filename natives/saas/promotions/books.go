@@ -374,6 +374,10 @@ func (n native) obey(ctx context.Context, env integration.Environment, act *inte
 	if err != nil {
 		return nothingDone(err)
 	}
+	if w.settings.Words == saas.WordsInComments {
+		return nothingDone(integration.Failure(integration.FailureOfConfig, errors.New("the settings take words by comments "+
+			"alone: write it into the merge request of the promotion, after /saas")))
+	}
 	w.act = act
 	w.asker = newAsker(ctx, w.services, w.env, w.settings, w.model, w.all)
 	if w.asker.books == nil {

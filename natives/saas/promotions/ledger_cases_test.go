@@ -24,6 +24,7 @@ func TestLedgerCases(t *testing.T) {
 	}) {
 		newTimeline(t, c.Input).holds(c.Expected)
 	})
+	t.Log("judge ledger: timelines with the decision after each step")
 }
 
 // holds plays the steps, and holds what is expected.
