@@ -69,15 +69,38 @@ func (s *Soak) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A Verification is a measurement that must be good for some time after a run.
+// A Verification is what must hold after a run: a measurement that must be good for some time, or a Job that must
+// succeed within that time.
 type Verification struct {
 	For time.Duration `yaml:"for"`
+	// Job runs in the namespace of the target; nil if a measurement is asked.
+	Job *VerificationJob `yaml:"job"`
 	// Measure is an expression of the measurements of the target's namespace, as an SLO document names them; it is good
 	// if it is not below Least.
 	Measure string  `yaml:"measure"`
 	Least   float64 `yaml:"least"`
 	// Back lets the commit before be proposed again when the measurement is bad.
 	Back bool `yaml:"back"`
+}
+
+// A VerificationJob is what the Job of a verification runs. It gets the variables COMMIT, TARGET and NAMESPACE.
+type VerificationJob struct {
+	Image          string   `yaml:"image"`
+	Args           []string `yaml:"args"`
+	ServiceAccount string   `yaml:"service_account"` // of the pod, "" for the default one
+}
+
+// mistake returns what is wrong with a verification, "" for nothing.
+func (v Verification) mistake() string {
+	switch hasMeasure := strings.TrimSpace(v.Measure) != ""; {
+	case v.For < time.Second, v.Job == nil && !hasMeasure:
+		return "needs for, such as 30m, and either measure, an expression, or job"
+	case v.Job != nil && hasMeasure:
+		return "must have measure or job, and not both"
+	case v.Job != nil && strings.TrimSpace(v.Job.Image) == "":
+		return "needs the image of its job"
+	}
+	return ""
 }
 
 // Speakers returns the people who may speak for a target, sorted.
@@ -137,8 +160,8 @@ func (s Settings) Check(own settings.Own) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Verify)) {
-		if v := s.Verify[name]; v.For <= 0 || strings.TrimSpace(v.Measure) == "" {
-			return own.Mistake("needs for, such as 30m, and measure, an expression", "verify", name)
+		if what := s.Verify[name].mistake(); what != "" {
+			return own.Mistake(what, "verify", name)
 		}
 	}
 	if s.Words != "" && s.Words != WordsInComments {

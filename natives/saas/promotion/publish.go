@@ -134,6 +134,9 @@ func RunOf(settings saas.Settings, t *saas.Target, commit string, ok bool, at ti
 	}
 	if v, is := settings.VerificationOf(t); ok && is {
 		run.Check = &ledger.Check{Seconds: int64(v.For.Seconds())}
+		if v.Job != nil {
+			run.Check.Seconds = 0 // its end is the result
+		}
 	}
 	return run
 }

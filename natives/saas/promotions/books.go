@@ -310,55 +310,6 @@ func (w *work) propose(ctx context.Context, k *keeper) error {
 	return errors.Join(errs...)
 }
 
-// verify asks the measurements of verifications that are under way.
-func (w *work) verify(ctx context.Context) error {
-	if w.asker.books == nil || len(w.settings.Verify) == 0 {
-		return nil
-	}
-	var errs []error
-	for _, t := range w.model.Targets() {
-		of, ok := w.settings.VerificationOf(t)
-		if !ok {
-			continue
-		}
-		b, err := w.asker.books.Of(ctx, t.UID(), t.Label())
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		if _, is := b.Checking(); !is {
-			continue
-		}
-		is, why := w.asker.reading(ctx, t, of)
-		if why != nil {
-			w.say(fmt.Sprintf("the verification of %s is not known: %v", t.Label(), why))
-		}
-		errs = append(errs, w.enterTarget(ctx, t, func(b *ledger.Book) *ledger.Book { return b.Measured(is, w.now) }))
-	}
-	return errors.Join(errs...)
-}
-
-// reading asks what a verification measures.
-func (a *asker) reading(ctx context.Context, t *saas.Target, of saas.Verification) (ledger.Reading, error) {
-	url := t.Namespace.Cluster.PrometheusURL
-	at := saas.SLONamespace{Cluster: t.Namespace.Cluster.Name, Namespace: t.Namespace.Name, URL: url}
-	for _, doc := range t.SLOs {
-		for _, ns := range doc.Namespaces {
-			if ns.Cluster == at.Cluster && ns.Namespace == at.Namespace {
-				at = ns
-			}
-		}
-	}
-	value, err := a.measure(ctx, at, saas.SLO{Expression: of.Measure})
-	switch {
-	case err != nil:
-		return ledger.Unknown, err
-	case value < of.Least:
-		return ledger.Broken, nil
-	}
-	return ledger.Holds, nil
-}
-
 // Obeys implements [integration.Obeyer].
 func (native) Obeys() {}
 

@@ -65,6 +65,7 @@ type timeline struct {
 	values map[string]string // what verifications measure
 	err    error             // of the last loop
 	begun  bool              // a loop ran
+	jobs   map[string]string // images of Jobs that verify, by target
 }
 
 type object = map[string]any
@@ -232,6 +233,9 @@ func (p *timeline) env() integration.Environment {
 			verify[of.Name] = object{"for": of.Verify.For, "measure": of.Verify.Measure + " of " + of.Name, "least": 1,
 				"back": of.Verify.Back}
 		}
+	}
+	for name, image := range p.jobs {
+		verify[name] = object{"for": "10m", "job": object{"image": image, "args": []any{"--fast"}}}
 	}
 	own["approvers"], own["freight"], own["verify"] = approvers, freight, verify
 	raw, err := json.Marshal(own)
