@@ -100,6 +100,31 @@ func TestNotices(t *testing.T) {
 	}
 }
 
+// What is remembered of notices may be damaged: then nobody is told, that is said, and promotions go on.
+func TestDamagedNotices(t *testing.T) {
+	s := newScene(t, 1, 1)
+	h := &hearing{}
+	s.own, s.notices = notified, h
+	s.code = []string{sha(2), sha(1)}
+	s.deployAll(sha(2))
+	for _, text := range []string{"{", `{"version": 9, "of": {}}`, `{"version": 1, "of": {"x": {"waits": 1}}}`} {
+		for _, key := range []string{"told-events", "told-statuses"} {
+			err := s.state.Update(t.Context(), key, func([]byte) ([]byte, error) { return []byte(text), nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		wrote, err := s.loop()
+		if err != nil || len(h.events)+len(h.statuses) > 0 ||
+			!slices.ContainsFunc(s.findings, func(line string) bool { return strings.Contains(line, "not everything was told") }) {
+			t.Errorf("%s: %v, told %v, found %q", text, err, h.events, s.findings)
+		}
+		if text == "{" && !slices.Contains(wrote, "open") {
+			t.Errorf("%s: wrote %q", text, wrote)
+		}
+	}
+}
+
 // One outage is one event and one line, however many targets it touches, and it is told again only after it ended.
 func TestNoticeOfOutage(t *testing.T) {
 	s := newScene(t, 3, 2)
