@@ -190,7 +190,7 @@ func (m made) Watches(ctx context.Context, query integration.QueryFunc, it setti
 	if m.Recipe.Watches == nil {
 		return nil, nil
 	}
-	is, err := m.Recipe.Desired(ctx, query, it)
+	is, err := m.Desired(ctx, query, it)
 	if err != nil {
 		return nil, err
 	}
