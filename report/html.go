@@ -122,6 +122,8 @@ type changedFile struct {
 	Note                                           string
 	Woke, Seen                                     []value
 	MoreWoke, MoreSeen                             int
+	Effects                                        []value // to which the file leads
+	MoreEffects                                    int
 }
 
 // A changedField is one changed field as the page shows it.
@@ -142,11 +144,13 @@ type fileIndex struct {
 	fieldByPointer map[string]map[string]int // index into the fields of a file, by path and pointer
 	maxLinks       int                       // integrations to which one file links
 	log            func(task string) string  // returns the address of the log of a task, or ""; may be nil
+	effectsOf      map[string]int            // how many effects on the page an integration has
 }
 
 func newFileIndex(page Page) *fileIndex {
 	c := page.Plan.Changes
-	x := &fileIndex{byPath: map[string]int{}, fieldByPointer: map[string]map[string]int{}, maxLinks: 60, log: page.Log}
+	x := &fileIndex{byPath: map[string]int{}, fieldByPointer: map[string]map[string]int{}, maxLinks: 60, log: page.Log,
+		effectsOf: map[string]int{}}
 	if len(c.Datafiles)+len(c.Resources) > manyFiles {
 		x.maxLinks = 12
 	}

@@ -1,11 +1,14 @@
 package report_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"github.com/app-sre/prcheck/plan"
 )
 
 // TestBrowserAccessibility holds pages against the rules of axe-core, whose script
@@ -22,14 +25,15 @@ func TestBrowserAccessibility(t *testing.T) {
 	p := change(t)
 	b := newTab(t)
 	for title, text := range map[string]string{"small": renderPage(t, p, timedResults(p), newContents()),
-		"findings": renderPage(t, p, foundResults(p), nil), "large": largePage(t)} {
+		"findings": renderPage(t, p, foundResults(p), nil), "large": largePage(t),
+		"effects": effectfulPage(t)} {
 		b.open(text)
 		b.do(chromedp.Evaluate[chromedp.Void](string(axe)))
 		for _, c := range []struct {
 			name, scheme, media string
 			width               int64
-		}{{"light", "light", "screen", 1280}, {"dark", "dark", "screen", 1280}, {"narrow", "dark", "screen", 390},
-			{"printed", "light", "print", 800}} {
+		}{{"light", "light", "screen", 1280}, {"dark", "dark", "screen", 1280}, {"narrow", "light", "screen", 390},
+			{"narrow and dark", "dark", "screen", 390}, {"printed", "light", "print", 800}} {
 			b.setScheme(c.scheme)
 			b.setMedia(c.media)
 			if _, err := chromedp.Call(b.ctx(), emulation.SetDeviceMetricsOverride,
@@ -43,4 +47,18 @@ func TestBrowserAccessibility(t *testing.T) {
 			}
 		}
 	}
+}
+
+// effectfulPage returns a page with effects of every kind, some of them alike, and a failure.
+func effectfulPage(t *testing.T) string {
+	t.Helper()
+	p, r, contents := newEffectfulPlan(20, 60)
+	for i := range 30 {
+		r.Results[1].Effects.Items = append(r.Results[1].Effects.Items,
+			plan.Effect{Kind: plan.EffectCreate, Subject: fmt.Sprint("user ", i), Text: "would create"})
+	}
+	r.Results[2].Effects.Unlooked = []plan.Unlooked{{Part: "s2", What: plan.UnlookedDrift, Entries: 7, Why: "no token"}}
+	r.Results[0].Status, r.Results[0].Class, r.Results[0].Reason = plan.Failed, plan.ClassTask, "exit code 1"
+	p.Require = map[plan.EffectKind]string{plan.EffectDelete: "deletions-reviewed"}
+	return renderPage(t, p, r, contents)
 }

@@ -41,7 +41,7 @@ func newTab(t *testing.T) *tab {
 	if program == "" {
 		t.Skip("no chromium or chrome is installed: the page is not tried in a browser")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // it outlives the test, to be closed in order
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // it outlives the test, to be closed in order
 	t.Cleanup(cancel)
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
 		chromedp.DisableGPU,

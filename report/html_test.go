@@ -238,7 +238,7 @@ func TestHTMLStaysSmall(t *testing.T) {
 			elements++
 		}
 	}
-	if len(text) > 500_000 || elements > 9000 {
+	if len(text) > 550_000 || elements > 9000 {
 		t.Errorf("the page has %d bytes and %d elements", len(text), elements)
 	}
 }

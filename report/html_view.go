@@ -26,7 +26,6 @@ type pageView struct {
 	Headline string
 	Share    string
 	Facts    []fact // base, head and plan
-	Tiles    []tile
 
 	UncheckedTitle, UncheckedNote string
 
@@ -54,9 +53,6 @@ type pageView struct {
 	Data          []rowData // for the script, one per row
 }
 
-// A tile is one number of the summary.
-type tile struct{ Label, Value, Class string }
-
 // A fact is a label with values: a piece of evidence, or a side of the comparison.
 type fact struct {
 	Label  string
@@ -64,9 +60,11 @@ type fact struct {
 	Inline bool // values are short and stand side by side
 }
 
-// A value is one text of a fact. Href is a link within the page, or "".
+// A value is one text of a fact. Href is a link within the page, or "". A link to the effects may have Find: what
+// their filter gets.
 type value struct {
 	Text, Href string
+	Find       string
 	Code       bool
 }
 
@@ -113,16 +111,16 @@ func newPageView(page Page) *pageView {
 	v := &pageView{
 		Icon: icons[rep.Verdict == plan.VerdictPassed], Passed: rep.Verdict == plan.VerdictPassed,
 		Verdict: strings.ToUpper(verdictLabel(rep.Verdict)[:1]) + verdictLabel(rep.Verdict)[1:], Headline: headline(rep),
-		Share: selectionSummary(rep.Counts),
-		Facts: headFacts(p), Funnel: funnelLevels(rep), Timeline: newTimeline(rep), Effects: newEffectsView(rep.Effects),
+		Facts: headFacts(p), Funnel: funnelLevels(rep), Timeline: newTimeline(rep),
 		Train: newTrainView(rep.Train), Choices: filterChoices(rep), Changed: changesSummary(p.Changes),
 		Warnings: cleanLines(rep.Warnings), Schemas: cleanLines(p.Changes.Schemas), Types: cleanLines(p.Changes.GraphQL),
 	}
 	v.Audit = newAuditView(rep.Audit)
 	v.Approvals = newApprovalsView(page.Approvals)
 	v.Title = "prcheck " + verdictLabel(rep.Verdict) + ": " + v.Headline
-	v.Tiles = summaryTiles(rep, len(p.Changes.Datafiles)+len(p.Changes.Resources), v.Timeline)
+	v.Share = summarySentence(rep, v.Timeline)
 	links := newFileIndex(page)
+	v.Effects = links.newEffectsView(rep)
 	v.Rows, v.Data = newRows(page, links)
 	v.Remarked = newRemarkedView(rep.Remarked())
 	v.Files = links.files
@@ -159,32 +157,16 @@ func shorten(text string, runes int) string {
 	return string(all)
 }
 
-// summaryTiles returns the numbers at the top of the page.
-func summaryTiles(rep *Report, files int, t *timeline) []tile {
-	c := rep.Counts
-	all := []tile{
-		{"integrations", fmt.Sprint(c.Integrations), ""}, {"to check", fmt.Sprint(c.Run + c.Shards), "run"},
-		{"skipped", fmt.Sprint(c.Skip), "skip"}, {"tasks", fmt.Sprint(c.Tasks), ""},
-		{"passed", fmt.Sprint(c.Passed), "passed"},
-	}
-	if failed := c.blocking() - c.Unavailable; failed > 0 {
-		all = append(all, tile{"not passed", fmt.Sprint(failed), "failed"})
-	}
-	if c.Unavailable > 0 {
-		all = append(all, tile{"not checked", fmt.Sprint(c.Unavailable), cssClass(unavailable)})
-	}
-	if c.Baseline > 0 {
-		all = append(all, tile{"broken on base", fmt.Sprint(c.Baseline), cssClass(brokenOnBase)})
-	}
-	all = append(all, effectTiles(rep.Effects)...)
-	all = append(all, tile{"changed files", fmt.Sprint(files), ""})
+// summarySentence returns the numbers of the run in one sentence.
+func summarySentence(rep *Report, t *timeline) string {
+	parts := []string{selectionSummary(rep.Counts)}
 	if t != nil {
-		all = append(all, tile{"run time", t.Total, ""})
+		parts = append(parts, "run time "+t.Total)
 	}
-	if c.Seconds > 0 {
-		all = append(all, tile{"task time", formatSeconds(c.Seconds), ""})
+	if rep.Counts.Seconds > 0 {
+		parts = append(parts, "task time "+formatSeconds(rep.Counts.Seconds))
 	}
-	return all
+	return strings.Join(parts, "; ")
 }
 
 // funnelLevels returns the rungs with the bars that show how many integrations

@@ -133,8 +133,158 @@
     button.addEventListener("click", () => sort(head, head.dataset.sort));
   }
 
+
+  // Effects. Most of them are the text of noscript elements until they are wanted: a row is its text, and what is
+  // searched in it, and an element only if it is shown.
+  const flow = $("flow"), sift = $("sift"), sought = $("sift-find");
+  const steps = [], wanted = new Set(), opened = new Set(), page = 50;
+  let room = 80, indexed = 0;
+  const head = flow && flow.querySelector(".flow-head");
+  function gather() {
+    for (const node of [...flow.childNodes]) {
+      if (node.nodeName === "ARTICLE") steps.push({ el: node, html: node.outerHTML });
+      else if (node.nodeName === "NOSCRIPT") {
+        for (const html of node.textContent.split("<article ").slice(1)) steps.push({ html: "<article " + html });
+        node.remove();
+      }
+    }
+    for (const step of steps) {
+      const start = step.html.slice(0, 60);
+      step.group = (/data-group="(\d+)"/.exec(start) || [])[1];
+      step.folded = /class="step folded"/.test(start);
+      step.n = step.html.split('<details class="e ').length - 1;
+    }
+  }
+  const entities = { lt: "<", gt: ">", amp: "&", "#34": '"', "#39": "'", "#43": "+", "#96": "`" };
+  const plain = (html) => html.replace(/<[^>]*>/g, " ").replace(/&(#?\w+);/g, (all, name) => entities[name] || all).toLowerCase();
+  // index reads what is searched, for some milliseconds, or to the end.
+  function index(budget) {
+    const end = performance.now() + budget;
+    for (; indexed < steps.length && (indexed % 20 || performance.now() < end); indexed++) {
+      const step = steps[indexed], [first, ...items] = step.html.split('<details class="e ');
+      step.head = plain(first + step.html.slice(step.html.lastIndexOf("</details>")));
+      step.items = items.map((html) => ({ kind: html.slice(0, html.search(/[" ]/)), text: plain(html.slice(html.indexOf(">"))) }));
+    }
+    if (indexed < steps.length) setTimeout(index, 0, 10);
+  }
+  const words = (text) => [...text.toLowerCase().matchAll(/"([^"]*)"|\S+/g)].map((m) => (m[1] === undefined ? m[0] : m[1])).filter(Boolean);
+  // hits says which effects of a row the filter leaves.
+  function hits(step, all) {
+    return step.items.map((item) => (!wanted.size || wanted.has(item.kind)) && all.every((w) => step.head.includes(w) || item.text.includes(w)));
+  }
+  function element(step) {
+    if (!step.el) step.el = parse({ textContent: step.html }).firstElementChild;
+    return step.el;
+  }
+  function drawSteps(keep) {
+    if (!flow) return;
+    const all = words(sought.value), filtered = all.length > 0 || wanted.size > 0, shown = [];
+    if (filtered) index(Infinity);
+    let total = 0, found = 0, listed = 0, left = 0;
+    for (const step of steps) {
+      total += step.n;
+      step.shown = false;
+      if (!filtered && step.folded && !opened.has(step.group)) continue;
+      const kept = filtered ? hits(step, all) : null, n = kept ? kept.filter(Boolean).length : step.n;
+      if (n === 0) continue;
+      found += n;
+      if (listed >= room) { left += n; continue; }
+      listed += n;
+      step.shown = true;
+      const el = element(step);
+      [...el.querySelectorAll("details")].forEach((d, i) => (d.hidden = !!kept && !kept[i]));
+      const fold = el.lastElementChild;
+      if (fold.tagName === "BUTTON") fold.hidden = filtered || opened.has(step.group);
+      shown.push(el);
+    }
+    if (shown.length + 1 !== flow.childNodes.length || shown.some((el, i) => el !== flow.childNodes[i + 1])) flow.replaceChildren(head, ...shown);
+    const noun = (n) => n.toLocaleString("en") + (n === 1 ? " effect" : " effects");
+    $("sift-count").textContent = filtered ? found.toLocaleString("en") + " of " + noun(total) : noun(total);
+    $("sift-none").hidden = found > 0;
+    $("sift-more").hidden = left === 0;
+    $("sift-more").textContent = "Show more: " + left.toLocaleString("en") + " follow";
+    for (const b of sift.querySelectorAll("[data-kind]")) b.setAttribute("aria-pressed", String(wanted.has(b.dataset.kind)));
+    if (keep) return;
+    const state = new URLSearchParams();
+    if (sought.value) state.set("q", sought.value);
+    if (wanted.size) state.set("kind", [...wanted].join());
+    const hash = String(state) && "#effects?" + state;
+    if (hash || location.hash.startsWith("#effects?")) history.replaceState(null, "", hash || location.pathname + location.search);
+  }
+  function siftFor(text, kinds, keep) {
+    sought.value = text;
+    wanted.clear();
+    for (const kind of kinds) wanted.add(kind);
+    room = page;
+    drawSteps(keep);
+  }
+  // showStep makes the row with an effect an element, whatever the filter says.
+  function showStep(id) {
+    if (!/^e\d+$/.test(id)) return;
+    const mark = 'id="' + id + '"', step = steps.find((s) => s.html.includes(mark));
+    if (!step || step.shown && !$(id).hidden) return;
+    if (step.folded) opened.add(step.group);
+    siftFor("", [], true);
+    if (!step.shown) {
+      room = Infinity;
+      drawSteps(true);
+      room = page;
+    }
+  }
+  if (flow) {
+    gather();
+    sift.hidden = false;
+    drawSteps(true);
+    setTimeout(index, 0, 10);
+    sift.addEventListener("submit", (e) => e.preventDefault());
+    sought.addEventListener("input", () => { room = page; drawSteps(); });
+    sift.addEventListener("click", (e) => {
+      const b = e.target.closest("[data-kind]");
+      if (!b) return;
+      if (!wanted.delete(b.dataset.kind)) wanted.add(b.dataset.kind);
+      room = page;
+      drawSteps();
+    });
+    flow.addEventListener("click", (e) => {
+      const b = e.target.closest("button");
+      if (!b) return;
+      const step = b.closest("article");
+      opened.add(step.dataset.group);
+      drawSteps(true);
+      focusCard(step.nextElementSibling);
+    });
+    const more = $("sift-more");
+    const grow = () => { room += page; drawSteps(true); };
+    more.addEventListener("click", grow);
+    new IntersectionObserver((seen) => { if (seen.some((s) => s.isIntersecting) && !more.hidden) grow(); }, { rootMargin: "400px" }).observe(more);
+  }
+
+  // Cards are what j and k go through: failures and effects.
+  const cards = () => [...document.querySelectorAll(".failure, .step")];
+  function focusCard(card) {
+    if (!card) return;
+    card.tabIndex = -1;
+    card.focus();
+    card.scrollIntoView({ block: "nearest", behavior: "instant" });
+  }
+  function step(forward) {
+    const all = cards(), at = all.indexOf(document.activeElement && document.activeElement.closest(".failure, .step"));
+    if (forward && at === all.length - 1 && flow && !$("sift-more").hidden) {
+      room += page;
+      drawSteps(true);
+      return focusCard(cards()[at + 1]);
+    }
+    focusCard(all[at < 0 ? 0 : Math.min(all.length - 1, Math.max(0, at + (forward ? 1 : -1)))]);
+  }
+
   // Links within the page open what they lead to.
   function reveal(id) {
+    if (flow && id.startsWith("effects?")) {
+      const state = new URLSearchParams(location.hash.slice(9)); // id is decoded already
+      siftFor(state.get("q") || "", (state.get("kind") || "").split(",").filter(Boolean), true);
+      id = "effects";
+    }
+    showStep(id);
     const target = id && $(id);
     if (!target) return;
     const row = byID.get(id);
@@ -156,6 +306,7 @@
     if (!link) return;
     const d = link.dataset, href = link.getAttribute("href");
     if ("find" in d || "rung" in d) show(d);
+    if ("sift" in d && flow) siftFor(d.sift, [], true);
     // Following a link twice changes no hash.
     if (href === location.hash) reveal(here());
   });
@@ -163,43 +314,57 @@
   document.addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const typing = e.target.matches && e.target.matches("input, select, textarea");
+    const isCard = e.target.matches && e.target.matches(".failure, .step");
     if (e.key === "/" && !typing) {
-      find.focus();
-      find.select();
+      // The filter of what is seen: that of the integrations if the effects are above, or there are none.
+      const field = flow && sift.parentElement.getBoundingClientRect().bottom > 100 ? sought : find;
+      field.focus();
+      field.select();
       e.preventDefault();
+    } else if (e.key === "Escape" && e.target === sought || e.key === "Escape" && isCard) {
+      if (sought && sought.value === "" && !isCard) sought.blur();
+      if (flow) siftFor("", []);
     } else if (e.key === "Escape" && e.target === find) {
       if (find.value === "") find.blur();
       find.value = "";
       filter();
+    } else if ((e.key === "j" || e.key === "k") && !typing) {
+      step(e.key === "j");
+    } else if (e.key === "Enter" && isCard) {
+      const all = [...e.target.querySelectorAll("details")], yes = !all.every((d) => d.open);
+      for (const d of all) d.open = yes;
     }
   });
 
   form.addEventListener("submit", (e) => e.preventDefault());
   form.addEventListener("input", filter);
   $("reset").addEventListener("click", () => { show({}); find.focus(); });
-  let opened = false;
+  let allOpen = false;
   $("open-all").addEventListener("click", (e) => {
-    opened = !opened;
-    for (const row of rows) if (row.shown || !opened) open(row, opened);
-    e.target.textContent = opened ? "Close all" : "Open all";
+    allOpen = !allOpen;
+    for (const row of rows) if (row.shown || !allOpen) open(row, allOpen);
+    e.target.textContent = allOpen ? "Close all" : "Open all";
   });
 
-  document.addEventListener("toggle", (e) => {
-    if (e.target.open && e.target.classList.contains("later")) fill(e.target);
-  }, true);
-
-  // On paper nothing can be opened. So failures are opened, and the changed files if they
-  // are few; the effects of deletions are open anyway.
+  // On paper nothing can be opened. So failures and effects are opened, and the changed files if they
+  // are few.
   let closed = [];
   addEventListener("beforeprint", () => {
-    const files = document.querySelectorAll(".file:not(.later)");
-    closed = [...document.querySelectorAll(".failure details:not([open])"), ...(files.length > 12 ? [] : files)].filter((e) => !e.open);
+    const files = document.querySelectorAll(".file");
+    if (flow) {
+      room = Infinity;
+      for (const s of steps) opened.add(s.group);
+      drawSteps(true);
+    }
+    closed = [...document.querySelectorAll(".failure details:not([open]), .step details:not([open])"), ...(files.length > 12 ? [] : files)].filter((e) => !e.open);
     for (const row of rows) if (row.body.classList.contains("bad")) fill(row.body);
     for (const e of closed) e.open = true;
   });
   addEventListener("afterprint", () => {
     for (const e of closed) e.open = false;
     closed = [];
+    room = page;
+    drawSteps(true);
   });
 
   form.hidden = rows.length === 0;
