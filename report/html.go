@@ -23,7 +23,8 @@ type Page struct {
 	Contents *Contents // nil if the bundles are not at hand
 	// Log returns the address of the log of a task: a path relative to the page, or an
 	// address of http or https. It returns "" if there is none. Nil means no links.
-	Log func(task string) string
+	Log     func(task string) string
+	Running *Running // what to say of a run that has not ended; nil if it has
 	// Approvals says who must approve the change; nil if base has no change types.
 	Approvals *Approvals
 }
@@ -79,15 +80,34 @@ func HTML(w io.Writer, page Page) error {
 	if err != nil {
 		return err
 	}
-	v.Policy = "default-src 'none'; style-src " + policyHash(style) + "; script-src " + policyHash(early) + " " +
-		policyHash(script) +
-		"; img-src data:; base-uri 'none'; form-action 'none'"
+	v.Policy = pagePolicy(style, early, script) + v.Connect
 	// Our own styles and scripts are not escaped: the policy holds hashes of their bytes.
 	v.Style = template.HTML("<style>" + style + "</style>")
 	v.Early = template.HTML("<script>" + early + "</script>")
 	v.Script = template.HTML("<script>" + script + "</script>")
 	return pageTemplate().ExecuteTemplate(w, "page.gohtml", v)
 }
+
+// pagePolicy returns the content security policy of a page with a style and two scripts.
+func pagePolicy(style, early, script string) string {
+	return "default-src 'none'; style-src " + policyHash(style) + "; script-src " + policyHash(early) + " " +
+		policyHash(script) + "; img-src data:; base-uri 'none'; form-action 'none'"
+}
+
+// LivePolicy returns the content security policy of a page that hears from its server.
+func LivePolicy() (string, error) {
+	var assets [3]string
+	for i, name := range []string{"style.css", "early.js", "script.js"} {
+		var err error
+		if assets[i], err = readAsset(name); err != nil {
+			return "", err
+		}
+	}
+	return pagePolicy(assets[0], assets[1], assets[2]) + liveConnect, nil
+}
+
+// liveConnect lets a page hear from its server.
+const liveConnect = "; connect-src 'self'"
 
 // readAsset returns an embedded file of the folder html.
 func readAsset(name string) (string, error) {
@@ -145,6 +165,7 @@ type fileIndex struct {
 	maxLinks       int                       // integrations to which one file links
 	log            func(task string) string  // returns the address of the log of a task, or ""; may be nil
 	effectsOf      map[string]int            // how many effects on the page an integration has
+	effectsBefore  int                       // on the page already
 }
 
 func newFileIndex(page Page) *fileIndex {

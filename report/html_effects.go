@@ -38,6 +38,7 @@ type effectsView struct {
 	More     int // effects that are left out
 	Gaps     []gapRow
 	MoreGaps int
+	Live     bool // more come in while the page is shown
 }
 
 // A kindChoice is a button of the filter.
@@ -305,8 +306,9 @@ func (x *fileIndex) describePlace(row *effectRow, g EffectGroup) {
 func (b *effectBuilder) newItem(g EffectGroup) *effectItem {
 	known := g
 	known.Known = "" // the row says it
-	item := &effectItem{ID: fmt.Sprintf("e%d", len(b.made)+1), Kind: cleanLine(string(g.Kind)), Class: itemClass(g),
-		Name: cmp.Or(cleanLine(g.What()), "(nothing visible)"), Count: g.Count, Remarks: cleanLine(known.Remarks())}
+	item := &effectItem{ID: fmt.Sprintf("e%d", b.files.effectsBefore+len(b.made)+1), Kind: cleanLine(string(g.Kind)),
+		Class: itemClass(g), Name: cmp.Or(cleanLine(g.What()), "(nothing visible)"), Count: g.Count,
+		Remarks: cleanLine(known.Remarks())}
 	b.room -= len(item.Name) + len(item.Remarks) + 120
 	b.made = append(b.made, madeItem{item, g})
 	return item

@@ -89,7 +89,7 @@ func TestAlikeEffectsAreFolded(t *testing.T) {
 		}
 		r.Results[0].Effects.Items = append(r.Results[0].Effects.Items, plan.Effect{Kind: kind, Type: "cache",
 			Name: fmt.Sprint(i), Subject: fmt.Sprint("cache ", i), Since: plan.SinceChange,
-			Known: plan.Known{How: plan.KnownLive},
+			Known:   plan.Known{How: plan.KnownLive},
 			Changes: []plan.FieldChange{{Path: "/size", Old: json.RawMessage("1"), New: json.RawMessage("2")}}})
 	}
 	text := renderPage(t, p, r, nil)
@@ -111,9 +111,9 @@ func TestEffectsLinkBothWays(t *testing.T) {
 	for _, want := range []string{
 		`<a href="#file-1-field-1">0.yml:1</a><small>data/files/</small>`, // from the effect to the line, with its values
 		`<del>1</del><ins>2</ins>`,
-		`<strong>Leads to</strong> <a href="#e1">delete thing-0</a>`, // and back
-		`<a href="#integration-integration-0000">`,                                       // to the integration
-		`<a href="#effects" data-sift="&#34;integration-0000&#34;">3 effects</a>`,        // and back
+		`<strong>Leads to</strong> <a href="#e1">delete thing-0</a>`,              // and back
+		`<a href="#integration-integration-0000">`,                                // to the integration
+		`<a href="#effects" data-sift="&#34;integration-0000&#34;">3 effects</a>`, // and back
 		`From the data alone: it needs a state.`,
 		`<th scope=row>/tags/owner<td><del>none</del> → <ins>team-a</ins>`,
 	} {

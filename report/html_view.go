@@ -16,10 +16,11 @@ import (
 // A pageView holds everything that the template shows. Its texts are cleaned and
 // bounded; the template escapes them.
 type pageView struct {
-	Policy               string
+	Policy, Connect      string
 	Style, Early, Script template.HTML
 	Icon                 template.URL
 
+	Running  *Running // nil if the run has ended
 	Passed   bool
 	Title    string // of the window
 	Verdict  string
@@ -131,6 +132,9 @@ func newPageView(page Page) *pageView {
 	if page.Contents == nil && len(v.Files) > 0 {
 		v.ValuesNote = "The bundles were not at hand when this report was written, so it names the fields that changed but " +
 			"not their values."
+	}
+	if page.Running != nil {
+		page.Running.show(v)
 	}
 	return v
 }

@@ -58,8 +58,9 @@ type Options struct {
 	// Backoff returns the pause before another attempt of a task that has the given
 	// timeout. If it is nil, the pause is that of [wrapper.RunOptions].
 	Backoff  func(timeout time.Duration) time.Duration
-	Progress progress.Display // shows what runs; without Out nothing is shown
-	Notes    io.Writer        // takes messages for people, one per line; nil drops them
+	Progress progress.Display    // shows what runs; without Out nothing is shown
+	Watch    func(wrapper.Event) // is told what happens to tasks on head, one call at a time; nil tells nobody
+	Notes    io.Writer           // takes messages for people, one per line; nil drops them
 }
 
 // withDefaults returns the options with defaults filled in.

@@ -153,7 +153,7 @@ func (r *run) wrapperOptions(display *progress.Progress, shared *sharedTargets) 
 		Jobs:      r.opts.Jobs,
 		Logs:      wrapper.LogFolder{Dir: r.opts.Logs},
 		Masker:    r.masker,
-		Observe:   r.journaled(display.Observe),
+		Observe:   r.journaled(r.watched(display.Observe)),
 		Finish:    r.finish,
 		Memory:    r.opts.MemoryLimit,
 		FailFast:  r.opts.FailFast,
@@ -407,6 +407,17 @@ func (r *run) journaled(observe func(wrapper.Event)) func(wrapper.Event) {
 			r.journal.Add(*e.Result)
 		}
 		observe(e)
+	}
+}
+
+// watched returns an observer that also tells who watches the run.
+func (r *run) watched(observe func(wrapper.Event)) func(wrapper.Event) {
+	if r.opts.Watch == nil {
+		return observe
+	}
+	return func(e wrapper.Event) {
+		observe(e)
+		r.opts.Watch(e)
 	}
 }
 

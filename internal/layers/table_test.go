@@ -62,8 +62,9 @@ var houses = []house{
 				"wrapper", "report", "ci/pipeline", "ci/revisions", "owners/rules", "queue/deltas", "queue/merging"},
 			{"schemafilter", "integration/sharding", "planner/rules", "trace", "wrapper/forecast", "ci/note", "runner/place",
 				"runner/submit/jobs", "owners/coverage"},
-			{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces",
-				"source", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory",
+			{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/live", "report/proofs",
+				"report/traces", "source", "runner/baseline", "runner/effects", "runner/findings", "runner/journal",
+				"runner/memory",
 				"runner/archive", "runner/parts", "runner/progress", "runner/guard", "owners/decision", "owners/folders",
 				"owners/changelog", "owners/members"},
 			{"planner", "planner/peer", "ci", "source/served", "runner/launch", "runner/recording", "runner/submit",
@@ -215,7 +216,7 @@ var owners = map[string][]string{
 	"github.com/rogpeppe/go-internal": {"qontract/bundle", "internal/script"},
 	// git has one owner, beside the test server that has repositories: nobody else starts it
 	"os/exec": {"internal/git", "internal/reads", "internal/rlimit", "natives/systems/helm", "wrapper", "runner/guard",
-		"doubles/kubetest", "internal/script", "doubles/gitlabtest", "internal/shared", "bench", "laws/worlds",
+		"report/live", "doubles/kubetest", "internal/script", "doubles/gitlabtest", "internal/shared", "bench", "laws/worlds",
 		"laws/secrets", "laws/specs", "laws/mutants", "laws/broken", "laws/proofs"},
 }
 
@@ -297,6 +298,7 @@ var openers = map[string]string{
 	"natives/receiver":   "events that others push, at the address of a flag",
 	"natives/webhook":    "the webhook, at the address of a flag",
 	"qontract/server":    "the server of data, on the loopback or at the address of a flag",
+	"report/live":        "the page of a run, on the loopback, and the user's browser for it",
 	"ci":                 "GitLab, at the address of the job; for writes of saas-promotions at that of the settings",
 	"qontract/live":      "a live server of data, at the address of a flag",
 	"programs/*":         "addresses of flags; the program reconciler in place of this one, for old spellings",

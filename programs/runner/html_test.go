@@ -41,7 +41,7 @@ func TestShopPage(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "report.html")
 	at := fileInputs{natives: all(), base: opened.Base, head: opened.Head}
 	if err := at.writeHTML(t.Context(), cli.Env{Stderr: t.Output()}, name,
-		report.Page{Plan: p, Report: report.New(p, results)}); err != nil {
+		&report.Page{Plan: p, Report: report.New(p, results)}); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(name)

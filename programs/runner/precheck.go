@@ -20,11 +20,13 @@ import (
 	"github.com/app-sre/prcheck/runner/guard"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/wrapper"
 )
 
 type precheckFlags struct {
 	executionFlags
 	audit                    auditFlags
+	live                     liveFlags
 	in                       change.Inputs
 	validate                 cli.Choice
 	repo, planOut, out, html string
@@ -33,6 +35,9 @@ type precheckFlags struct {
 	ci                       ciFiles
 	isStateGiven             bool
 }
+
+const validateUsage = "how much of head is checked for mistakes before anything runs; auto means changed in a " +
+	"checkout, and none for bundle files"
 
 const precheckBaseUsage = "the data before the change: a bundle file, git:REV, dir:PATH or s3://BUCKET/KEY (default: " +
 	"the commit where HEAD left the branch that it will be merged into)"
@@ -62,8 +67,8 @@ code is 3.`,
 		Example: `  runner precheck
   runner precheck --no-reuse
   runner precheck --state none
+  runner precheck --open
   runner precheck --base git:v1 --html report.html
-  runner precheck --base base.json --head head.json --config prcheck.yaml
   runner precheck --base base.json --head head.json --format markdown > report.md
   runner precheck --base base.json --head head.json --html report.html`,
 		Args: cli.Takes(),
@@ -81,8 +86,7 @@ code is 3.`,
 	cmd.Flags().StringVar(&f.repo, "repo", "", "folder of the checkout (default: the current one)")
 	cmd.Flags().StringVar(&f.in.Config, "config", "",
 		"settings: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or in the checkout, if it exists)")
-	cmd.Flags().Var(&f.validate, "validate", "how much of head is checked for mistakes before anything runs; auto means "+
-		"changed in a checkout, and none for bundle files")
+	cmd.Flags().Var(&f.validate, "validate", validateUsage)
 	cmd.Flags().BoolVar(&f.in.NoCache, "no-cache", false,
 		"use no cache: neither for the bundles of checkouts nor for the state of this one")
 	cmd.Flags().StringVar(&f.in.State, "state", "", precheckStateUsage)
@@ -92,6 +96,7 @@ code is 3.`,
 	cmd.Flags().Var(&f.form, "format", "format of the report: text, json or markdown")
 	f.look.register(cmd)
 	cmd.Flags().StringVar(&f.html, "html", "", "file for an additional report to open in a browser")
+	f.live.register(cmd)
 	f.ci.register(cmd)
 	f.audit.register(cmd)
 	f.register(cmd)
@@ -105,6 +110,10 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	if err := f.audit.check(); err != nil {
 		return cli.Usage(err)
 	}
+	if err := f.live.check(env); err != nil {
+		return err
+	}
+	f.html = f.live.pageName(f.html, f.logs)
 	err := change.CheckPaths(ctx, env, change.Paths{
 		Files: append(f.ci.names(), f.planOut, f.out, f.html), Folders: []string{f.logs},
 	})
@@ -135,23 +144,37 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 			return err
 		}
 	}
-	first := f.sayEarlier(env, p)
-	results, trouble := f.runAndAudit(ctx, env, opened, p)
+	open.Settings = opened.Settings
+	return f.runAndReport(ctx, env, opened, fileInputs{natives: f.in.Natives, open: open, baseRef: f.in.Base,
+		headRef: f.in.Head, base: opened.Base,
+		head: opened.Head, plan: p})
+}
+
+// runAndReport runs a plan, shows its page meanwhile if the user asked for it, and writes the reports.
+func (f *precheckFlags) runAndReport(ctx context.Context, env cli.Env, opened *change.Change, at fileInputs) error {
+	first := f.sayEarlier(env, at.plan)
+	shown, err := f.live.start(ctx, env, f.html, at)
+	if err != nil {
+		return err
+	}
+	results, trouble := f.runAndAudit(ctx, env, opened, at.plan, shown.watch())
+	shown.stopCopies()
 	if results == nil {
+		shown.end(ctx, nil)
 		return trouble
 	}
 	if f.out != "" {
 		trouble = errors.Join(trouble, writeResults(env.Stdout, f.out, results))
 	}
-	open.Settings = opened.Settings
-	at := fileInputs{natives: f.in.Natives, open: open, baseRef: f.in.Base, headRef: f.in.Head, base: opened.Base,
-		head: opened.Head, plan: p,
-		results: results, report: report.New(p, results)}
-	return errors.Join(trouble, f.write(ctx, env, first, at))
+	at.results, at.report = results, report.New(at.plan, results)
+	page, verdict := f.write(ctx, env, first, at)
+	shown.end(ctx, page)
+	return errors.Join(trouble, verdict)
 }
 
-// write writes the reports.
-func (f precheckFlags) write(ctx context.Context, env cli.Env, first string, at fileInputs) (trouble error) {
+// write writes the reports, and returns the page.
+func (f precheckFlags) write(ctx context.Context, env cli.Env, first string, at fileInputs) (page *report.Page,
+	trouble error) {
 	if !source.IsCheckout(at.headRef) {
 		at.repo = f.repo
 	}
@@ -159,21 +182,22 @@ func (f precheckFlags) write(ctx context.Context, env cli.Env, first string, at 
 	at.locateFindings(done)
 	who := whoMustApprove(done, at)
 	if f.html != "" {
-		trouble = at.writeHTML(done, env, f.html, report.Page{Plan: at.plan, Report: at.report,
-			Log: logLinks(env, f.html, nil, at.results), Approvals: who.page()})
+		page = &report.Page{Plan: at.plan, Report: at.report, Log: logLinks(env, f.html, nil, at.results),
+			Approvals: who.page()}
+		trouble = at.writeHTML(done, env, f.html, page)
 	}
 	trouble = errors.Join(trouble, f.ci.write(done, env, at))
 	if _, err := io.WriteString(env.Stdout, first); err != nil {
-		return errors.Join(trouble, err)
+		return page, errors.Join(trouble, err)
 	}
 	verdict := writeReport(ctx, env, f.form.String(), f.look, at.report, at.results)
-	return errors.Join(trouble, verdict, who.write(env.Stdout, f.form.String()))
+	return page, errors.Join(trouble, verdict, who.write(env.Stdout, f.form.String()))
 }
 
 // runAndAudit runs a plan, and audits what it leaves out if the user asked for it. The results
 // are nil if nothing was run.
 func (f *precheckFlags) runAndAudit(ctx context.Context, env cli.Env, opened *change.Change,
-	p *plan.Plan) (results *plan.Results, trouble error) {
+	p *plan.Plan, watch func(wrapper.Event)) (results *plan.Results, trouble error) {
 	places, err := placesOf(ctx, env, opened.Worlds, opened.Source(), f.in.Worlds)
 	if err != nil {
 		return nil, err
@@ -184,7 +208,9 @@ func (f *precheckFlags) runAndAudit(ctx context.Context, env cli.Env, opened *ch
 		StateSize: f.stateSize(), Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ,
 	}
 	defer func() { trouble = errors.Join(trouble, places.Close()) }()
-	results, trouble = runner.Run(ctx, in, f.options(env))
+	opts := f.options(env)
+	opts.Watch = watch
+	results, trouble = runner.Run(ctx, in, opts)
 	if results != nil {
 		f.audit.add(ctx, env.Stderr, in, f.options(env), results, func() (of planner.Input, err error) {
 			err = opened.With(ctx, func(in planner.Input) error { of = in; return nil })

@@ -124,7 +124,7 @@ func (f reportFlags) writeFiles(ctx context.Context, env cli.Env, p *plan.Plan, 
 	at.locateFindings(ctx)
 	if f.html != "" {
 		if err := at.writeHTML(ctx, env, f.html,
-			report.Page{Plan: p, Report: rep, Log: logLinks(env, f.html, f.parts, results)}); err != nil {
+			&report.Page{Plan: p, Report: rep, Log: logLinks(env, f.html, f.parts, results)}); err != nil {
 			return err
 		}
 	}
@@ -178,8 +178,8 @@ func verdictError(results *plan.Results) error {
 }
 
 // writeHTML writes the report as one file for a browser. Without both bundles, and if it is not
-// known which values are secrets, it shows no values of changed fields.
-func (f fileInputs) writeHTML(ctx context.Context, env cli.Env, name string, page report.Page) error {
+// known which values are secrets, it shows no values of changed fields. The values become a part of the page.
+func (f fileInputs) writeHTML(ctx context.Context, env cli.Env, name string, page *report.Page) error {
 	if f.base != nil && f.head != nil {
 		var err error
 		if page.Contents, err = change.Contents(ctx, f.natives, f.base, f.head); err != nil {
@@ -187,5 +187,5 @@ func (f fileInputs) writeHTML(ctx context.Context, env cli.Env, name string, pag
 			_, _ = fmt.Fprintf(env.Stderr, "warning: %s shows no values of changed fields: %v\n", name, err)
 		}
 	}
-	return cli.WriteFile(name, func(w io.Writer) error { return report.HTML(w, page) })
+	return cli.WriteFile(name, func(w io.Writer) error { return report.HTML(w, *page) })
 }

@@ -367,6 +367,71 @@
     drawSteps(true);
   });
 
+  // A live page hears what happens. Nothing that stands there moves while a person reads: what comes in is told in one
+  // line and added at the end, until somebody asks for the order, or the run has ended.
+  function follow(live) {
+    const had = Number(live.dataset.ended); // what ended before stands on the page
+    const now = $("live-now"), failed = $("live-failed"), said = $("live-said"), sorted = $("live-sort");
+    let news = { failed: 0, effects: 0 }, told = -Infinity, timer = 0, lost = 0;
+    for (const li of now.children) li.since = Date.now() - 1000 * li.dataset.s;
+    const again = () => location.reload();
+    sorted.addEventListener("click", again);
+    setInterval(() => { for (const li of now.children) li.lastElementChild.textContent = Math.round((Date.now() - li.since) / 1000) + " s"; }, 1000);
+    function tell() {
+      const wait = told + 5000 - performance.now();
+      if (timer || wait > 0) { timer = timer || setTimeout(() => { timer = 0; tell(); }, wait); return; }
+      told = performance.now();
+      const parts = [];
+      if (news.failed) parts.push(news.failed + (news.failed === 1 ? " more task failed" : " more tasks failed"));
+      if (news.effects) parts.push(news.effects + (news.effects === 1 ? " more effect" : " more effects"));
+      said.textContent = parts.join(", ");
+      news = { failed: 0, effects: 0 };
+      sorted.hidden = false;
+    }
+    const events = new EventSource("/events?after=" + live.dataset.after);
+    const on = (name, what) => events.addEventListener(name, (e) => what(JSON.parse(e.data)));
+    on("task", (d) => {
+      const li = [...now.children].find((e) => e.dataset.n === String(d.n));
+      if (d.state === "running" && !li) {
+        const item = document.createElement("li"), time = document.createElement("small");
+        item.dataset.n = d.n;
+        item.since = Date.now();
+        item.append(d.task + " ", time);
+        now.append(item);
+      } else if (d.state !== "running" && li) li.remove();
+      if (d.bad && d.ended > had) {
+        const item = document.createElement("li");
+        item.textContent = d.task + ": " + d.state + (d.line ? ": " + d.line : "");
+        failed.append(item);
+        news.failed++;
+        tell();
+      }
+      $("live-count").textContent = d.headline + ".";
+      $("live-bar").value = d.ended;
+      document.title = "prcheck: " + d.headline;
+    });
+    on("effects", (d) => {
+      if (d.place <= had) return;
+      for (const html of d.rows) steps.push({ html, n: html.split('<details class="e ').length - 1 });
+      drawSteps(true);
+      news.effects += d.effects;
+      tell();
+    });
+    on("verdict", () => { events.close(); again(); });
+    on("reload", () => { events.close(); again(); });
+    events.onopen = () => { clearTimeout(lost); lost = 0; };
+    events.onerror = () => {
+      if (lost) return;
+      lost = setTimeout(() => {
+        events.close();
+        said.textContent = "The run cannot be reached any more: it was stopped or killed before it told a verdict. What stands here was known at " + new Date().toLocaleTimeString("en-GB") + ".";
+        document.title = "prcheck: lost";
+        now.replaceChildren();
+      }, 4000);
+    };
+  }
+  if ($("live") && $("live").dataset.after) follow($("live"));
+
   form.hidden = rows.length === 0;
   filter();
   if (location.hash) reveal(here());
