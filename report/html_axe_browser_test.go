@@ -3,12 +3,14 @@ package report_test
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/report/proofs"
 )
 
 // TestBrowserAccessibility holds pages against the rules of axe-core, whose script
@@ -26,7 +28,7 @@ func TestBrowserAccessibility(t *testing.T) {
 	b := newTab(t)
 	for title, text := range map[string]string{"small": renderPage(t, p, timedResults(p), newContents()),
 		"findings": renderPage(t, p, foundResults(p), nil), "large": largePage(t),
-		"effects": effectfulPage(t)} {
+		"effects": effectfulPage(t), "proof": proofPage(t)} {
 		b.open(text)
 		b.do(chromedp.Evaluate[chromedp.Void](string(axe)))
 		for _, c := range []struct {
@@ -61,4 +63,27 @@ func effectfulPage(t *testing.T) string {
 	r.Results[0].Status, r.Results[0].Class, r.Results[0].Reason = plan.Failed, plan.ClassTask, "exit code 1"
 	p.Require = map[plan.EffectKind]string{plan.EffectDelete: "deletions-reviewed"}
 	return renderPage(t, p, r, contents)
+}
+
+// proofPage returns the page with the proofs of a plan, with all of them open.
+func proofPage(t *testing.T) string {
+	t.Helper()
+	p := change(t)
+	in := proofs.Input{Plan: p, Subjects: map[string]proofs.Subject{}, Changed: []string{"docs/a.md"}}
+	for _, d := range p.Integrations {
+		s := proofs.Subject{Verdict: proofs.Proven, Reads: []string{"lib/a.py"}, Queries: []proofs.Query{{Name: "q.graphql",
+			Text: "{ users { name org_username } }"}}}
+		for _, f := range p.Changes.Datafiles {
+			s.Schemas = append(s.Schemas, f.Schema)
+		}
+		if d.Decision == plan.Run {
+			s.Verdict = proofs.Runs
+		}
+		in.Subjects[d.Name] = s
+	}
+	var out strings.Builder
+	if err := proofs.HTML(&out, in); err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(out.String(), `<details class="file">`, `<details class="file" open>`)
 }

@@ -96,7 +96,8 @@ func verify(ctx context.Context, env cli.Env, f verifyFlags) error {
 	if err != nil {
 		return err
 	}
-	r, err := opened.Verify(ctx, p)
+	var seen change.Witness
+	r, err := opened.VerifyBefore(ctx, p, &seen)
 	if err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func verify(ctx context.Context, env cli.Env, f verifyFlags) error {
 			return err
 		}
 	}
-	if err := writeProofPage(ctx, env, f.page, opened, p, r, answers); err != nil {
+	if err := writeProofPage(ctx, env, f.page, opened, p, replayed{r, answers, &seen}); err != nil {
 		return err
 	}
 	switch {
@@ -206,22 +207,70 @@ func assumedOf(r proof.Report) map[plan.Assumption][]string {
 	return out
 }
 
+// A replayed plan is what the replay says, with the answers of a server if one was asked, and what it looked at.
+type replayed struct {
+	proof   proof.Report
+	answers *peer.Answers
+	seen    *change.Witness
+}
+
+// asked returns the queries of an integration: those that the settings declare, or those of the runs on which its skip
+// rests.
+func asked(in planner.Input, p *plan.Plan, name string, seen *change.Witness) (out []proofs.Query) {
+	for _, q := range in.Settings.For(name).Queries {
+		text, err := in.ReadQuery(q.Path)
+		if err != nil {
+			text = nil // the replay has told it
+		}
+		out = append(out, proofs.Query{Name: q.Path, Text: string(text)})
+	}
+	d, _ := p.Decision(name)
+	var digests []string
+	for _, t := range d.Evidence.Traces {
+		digests = append(digests, t.Digest)
+	}
+	known := map[string]bool{}
+	for _, t := range seen.Traces(name, digests) {
+		for _, r := range t.Requests {
+			if !known[r.Query] {
+				known[r.Query] = true
+				out = append(out, proofs.Query{Name: r.Name(), Text: r.Query})
+			}
+		}
+	}
+	return out
+}
+
+// used returns the files that runs of an integration used, sorted.
+func used(name string, seen *change.Witness) (out []string) {
+	for _, r := range seen.Reads(name) {
+		path := r.Path
+		if r.Lists {
+			path += "/ (its names)"
+		}
+		out = append(out, path)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // writeProofPage writes the page that shows what is proven, to a file or to
 // stdout. It writes nothing if the name is "".
-func writeProofPage(ctx context.Context, env cli.Env, name string, opened *change.Change, p *plan.Plan, r proof.Report,
-	answers *peer.Answers) error {
+func writeProofPage(ctx context.Context, env cli.Env, name string, opened *change.Change, p *plan.Plan,
+	of replayed) error {
 	if name == "" {
 		return nil
 	}
 	in := proofs.Input{Plan: p, Assumed: map[plan.Assumption]int{}}
-	for a, names := range r.Assumed {
+	for a, names := range of.proof.Assumed {
 		in.Assumed[a] = len(names)
 	}
-	if answers != nil {
-		in.Server = answers.Server + ": " + answers.Numbers()
+	if of.answers != nil {
+		in.Server = of.answers.Server + ": " + of.answers.Numbers()
 	}
+	in.Changed, _ = opened.ChangedFiles()
 	err := opened.With(ctx, func(from planner.Input) (err error) {
-		in.Subjects, err = proofSubjects(from, r)
+		in.Subjects, err = proofSubjects(from, p, of)
 		return err
 	})
 	if err != nil {
@@ -235,8 +284,8 @@ func writeProofPage(ctx context.Context, env cli.Env, name string, opened *chang
 
 // proofSubjects returns what the bundles and the settings say that each integration reads,
 // with the verdict of the replay.
-func proofSubjects(in planner.Input, r proof.Report) (map[string]proofs.Subject, error) {
-	out := map[string]proofs.Subject{}
+func proofSubjects(in planner.Input, p *plan.Plan, of replayed) (map[string]proofs.Subject, error) {
+	out, r := map[string]proofs.Subject{}, of.proof
 	for _, side := range []*bundle.Bundle{in.Base, in.Head} {
 		definitions, err := integration.List(side, in.Settings)
 		if err != nil {
@@ -253,9 +302,7 @@ func proofSubjects(in planner.Input, r proof.Report) (map[string]proofs.Subject,
 	for name, s := range out {
 		slices.Sort(s.Schemas)
 		s.Schemas = slices.Compact(s.Schemas)
-		for _, q := range in.Settings.For(name).Queries {
-			s.Queries = append(s.Queries, q.Path)
-		}
+		s.Queries, s.Reads = asked(in, p, name, of.seen), used(name, of.seen)
 		s.Verdict = proofs.Runs
 		switch {
 		case slices.Contains(r.Proven, name):

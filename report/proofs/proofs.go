@@ -27,15 +27,22 @@ type Subject struct {
 	Why     string // why the decision does not hold, when it is refuted
 	Assumed []plan.Assumption
 	Schemas []string // that its definition allows, on either side
-	Queries []string // that the settings declare
+	Queries []Query  // that the settings declare, or that its runs asked
+	// Reads are the files of the repository that its runs used, if they were recorded.
+	Reads []string
 }
+
+// A Query is the text that an integration asks.
+type Query struct{ Name, Text string }
 
 // An Input is everything that the page shows.
 type Input struct {
 	Plan     *plan.Plan
 	Subjects map[string]Subject // by the name of the integration
 	Assumed  map[plan.Assumption]int
-	Server   string // that was asked beside the embedded engine, and how it answered; "" when none was
+	// Changed are the files of the repository that differ; nil if that is not known.
+	Changed []string
+	Server  string // that was asked beside the embedded engine, and how it answered; "" when none was
 }
 
 // Bounds of the page. What is left out is counted.
@@ -44,6 +51,9 @@ const (
 	maxFiles   = 5   // of a schema
 	maxFields  = 12  // of a schema
 	maxNames   = 20  // in a list of an integration
+	maxQueries = 10  // of an integration
+	maxQuery   = 16 << 10
+	maxTexts   = 2 << 20 // bytes of all queries
 )
 
 // A group is the changed datafiles of one schema.
@@ -122,7 +132,11 @@ type row struct {
 	Allowed  names // schemas that it may read
 	Differs  names // those of them with changed files
 	Same     int   // how many of the changed schemas it may not read
-	Queries  names
+	Queries  []shownQuery
+	Changed  []changedField // fields that changed in files that it may read
+	Reads    names          // files that its runs used
+	Files    names          // files that changed
+	HasReads bool
 	Evidence plan.Evidence
 	Paths    names
 	Follows  []string
@@ -130,13 +144,16 @@ type row struct {
 
 // rows returns the integrations: what is refuted first, then skips, then what runs.
 func rows(in Input, changed []group) []row {
+	room := maxTexts
 	out := make([]row, 0, len(in.Plan.Integrations))
 	for _, d := range in.Plan.Integrations {
 		s, known := in.Subjects[d.Name]
 		if !known || s.Verdict == "" || s.Verdict == Runs && d.Decision != plan.Run {
 			s.Verdict, s.Why = Refuted, "nothing was replayed for it"
 		}
-		out = append(out, rowOf(d, s, in.Plan.Changes, changed))
+		r := rowOf(d, s, in.Plan.Changes, changed)
+		r.compare(in, s, &room)
+		out = append(out, r)
 	}
 	for name, s := range in.Subjects {
 		if _, decided := in.Plan.Decision(name); !decided && s.Verdict == Refuted {
@@ -155,7 +172,7 @@ func rowOf(d plan.Decision, s Subject, c plan.Changes, changed []group) row {
 	r := row{
 		Name: d.Name, Decision: d.Decision, Rung: d.Rung, Verdict: s.Verdict, Why: s.Why, Assumed: s.Assumed,
 		Reason:  d.Reason,
-		Allowed: bounded(s.Schemas, maxNames), Queries: bounded(s.Queries, maxNames), Evidence: d.Evidence,
+		Allowed: bounded(s.Schemas, maxNames), Evidence: d.Evidence,
 		Paths: bounded(d.Evidence.Paths, maxNames),
 	}
 	may := map[string]bool{}

@@ -32,14 +32,14 @@ func skipAt(d plan.Decision, s proofs.Subject) proofs.Input {
 			}},
 			Integrations: []plan.Decision{d},
 		},
-		Subjects: map[string]proofs.Subject{"prices": s},
+		Subjects: map[string]proofs.Subject{"prices": s}, Changed: []string{"docs/changed.md"},
 	}
 }
 
 // Each kind of skip says what it rules out, and shows the facts that it rests on.
 func TestSkips(t *testing.T) {
 	proven := proofs.Subject{Verdict: proofs.Proven, Schemas: []string{"/product-1.yml"},
-		Queries: []string{"prices.graphql"}}
+		Queries: []proofs.Query{{Name: "prices.graphql", Text: "{ products { name } }"}}}
 	state := plan.Evidence{State: &plan.State{Base: "sha256:one", Head: "sha256:one"}}
 	tests := []struct {
 		name     string
@@ -56,6 +56,16 @@ func TestSkips(t *testing.T) {
 		{"both schemas", plan.Decision{Rung: plan.RungSchema},
 			proofs.Subject{Verdict: proofs.Proven, Schemas: []string{"/old-1.yml"}}, []string{"/old-1.yml: 1 file"}},
 		{"fields", plan.Decision{Rung: plan.RungFields}, proven, []string{"no changed field can be in one"}},
+		{"query", plan.Decision{Rung: plan.RungFields}, proven, []string{"{ products { name } }",
+			"/lamp.yml /shelf", "shelf is not in its queries"}},
+		{"marked", plan.Decision{Rung: plan.RungState}, proofs.Subject{Verdict: proofs.Proven,
+			Schemas: []string{"/product-1.yml"},
+			Queries: []proofs.Query{{Name: "q", Text: "{ # shelf\n p(x: \"shelf\") { shelf } }"}}},
+			[]string{"{ # shelf\n p(x: &#34;shelf&#34;) { <mark>shelf</mark> } }", "shelf stands in its queries"}},
+		{"no query", plan.Decision{Rung: plan.RungSchema}, proofs.Subject{Verdict: proofs.Proven,
+			Schemas: []string{"/product-1.yml"}}, []string{"no query is known"}},
+		{"reads", plan.Decision{Rung: plan.RungState}, proofs.Subject{Verdict: proofs.Proven, Reads: []string{"lib/a.py"}},
+			[]string{"lib/a.py", "docs/changed.md"}},
 		{"state", plan.Decision{Rung: plan.RungState, Evidence: state}, proven,
 			[]string{"worked out as a whole on both sides", "sha256:one"}},
 		{"traces", plan.Decision{Rung: plan.RungState, Evidence: plan.Evidence{Traces: []plan.TraceProof{{Requests: 7}}}},
@@ -120,7 +130,7 @@ func TestHostileText(t *testing.T) {
 	in := skipAt(plan.Decision{Rung: plan.RungFields, Reason: evil, Evidence: plan.Evidence{
 		Fields: []string{evil}, Paths: []string{evil}, Keys: []string{evil},
 		Queries: []plan.QueryDifference{{Name: evil, SHA256: evil, Fields: []string{evil}}},
-	}}, proofs.Subject{Verdict: proofs.Refuted, Why: evil, Schemas: []string{evil}, Queries: []string{evil}})
+	}}, proofs.Subject{Verdict: proofs.Refuted, Why: evil, Schemas: []string{evil}, Queries: []proofs.Query{{Name: evil, Text: evil}}, Reads: []string{evil}})
 	in.Plan.Base.Ref, in.Plan.Config = evil, evil
 	in.Plan.Changes.Datafiles = append(in.Plan.Changes.Datafiles,
 		plan.Datafile{Path: evil, Schema: evil, Fields: []string{evil}})
