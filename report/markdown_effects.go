@@ -10,7 +10,7 @@ import (
 
 // Bounds of what a note shows without a fold.
 const (
-	maxOpenDeletions = 20
+	minOpenDeletions = 10 // even if there is no room
 	maxOpenEffects   = 10 // besides deletions
 	maxOpenGaps      = 5  // of one kind
 )
@@ -21,9 +21,11 @@ func (m *markdown) writeEffects(rep *Report) {
 	e := rep.Effects
 	deletions, others := e.Deletions(), e.Others()
 	var open, deletes, more []EffectGroup
+	left := maxOpenLines - strings.Count(m.out.String(), "\n") - rep.linesAfterEffects()
+	most := max(minOpenDeletions, left)
 	for i, g := range deletions {
 		switch isOwn := g.Since != plan.SinceBase; {
-		case isOwn && i < maxOpenDeletions:
+		case isOwn && i < most:
 			open = append(open, g)
 		case isOwn:
 			deletes = append(deletes, g)
@@ -31,7 +33,7 @@ func (m *markdown) writeEffects(rep *Report) {
 			more = append(more, g)
 		}
 	}
-	room := min(maxOpenEffects, max(0, maxOpenDeletions-len(open)))
+	room := min(maxOpenEffects, max(0, most-len(open)))
 	for _, g := range others {
 		if isOwn := g.Since == plan.SinceChange || g.Since == ""; isOwn && room > 0 {
 			room--
@@ -49,6 +51,16 @@ func (m *markdown) writeEffects(rep *Report) {
 	}
 	m.foldEffects(rep, fmt.Sprintf("%d more to delete", countGroups(deletes)), deletes)
 	m.foldEffects(rep, phrase.Count(countGroups(more), "more effect"), more)
+}
+
+// linesAfterEffects returns how many lines a note needs besides its title and the rows of effects: the rest of their
+// table, labels, and the first failure.
+func (rep *Report) linesAfterEffects() int {
+	n := 6 + 2*len(rep.Effects.Labels)
+	if len(rep.failedTasks()) > 0 {
+		n += 14
+	}
+	return n
 }
 
 // foldEffects folds a table of effects.

@@ -17,8 +17,9 @@ const (
 	maxEffects   = 500 // rows of other effects
 	maxGaps      = 20  // tasks of which something is not known
 
-	openDeletions = 20 // rows that are not folded
+	openDeletions = 10 // rows that are not folded, even if there is no room
 	openEffects   = 10 // of other effects, if there is room beside the deletions
+	tableLines    = 6  // of a table besides its rows, with the line about its sources
 	openGaps      = 5  // lines that are not folded
 	maxChanged    = 3  // fields of one effect
 )
@@ -153,8 +154,9 @@ func (c *content) renderEffects(p *page, q *quota) (rest func()) {
 	e := c.effects
 	deletions := e.deletions[:q.take(deletionRows, len(e.deletions))]
 	others := e.others.rows[:q.take(otherEffects, len(e.others.rows))]
-	open := deletions[:min(len(deletions), openDeletions)]
-	own := min(len(others), e.own, openEffects, openDeletions-len(open))
+	room := max(openDeletions, maxOpenLines-p.lines()-tableLines-c.linesAfterEffects())
+	open := deletions[:min(len(deletions), room)]
+	own := max(0, min(len(others), e.own, openEffects, room-len(open)))
 	if rows := slices.Concat(open, others[:own]); len(rows) > 0 {
 		p.writeTable(e.others.head, rows)
 		p.writeBlock(e.sources)
@@ -181,6 +183,18 @@ func (c *content) renderEffects(p *page, q *quota) (rest func()) {
 			})
 		}
 	}
+}
+
+// linesAfterEffects returns how many lines a person must see after the effects: what to do, what nobody knows, and
+// what fails first.
+func (c *content) linesAfterEffects() int {
+	n := len(c.actions) + 1 + min(len(c.effects.gaps), openGaps) + 2 + len(c.warnings[:min(len(c.warnings), 3)])
+	for _, s := range c.sections {
+		if !s.isFolded && len(s.entries) > 0 {
+			return n + s.entries[0].lines(false) + 5
+		}
+	}
+	return n
 }
 
 // renderGaps writes what nobody knows. It returns what writes the rest, folded.
