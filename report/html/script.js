@@ -137,7 +137,7 @@
   // Effects. Most of them are the text of noscript elements until they are wanted: a row is its text, and what is
   // searched in it, and an element only if it is shown.
   const flow = $("flow"), sift = $("sift"), sought = $("sift-find");
-  const steps = [], wanted = new Set(), opened = new Set(), page = 50;
+  const steps = [], wanted = new Set(), opened = new Set(), page = 30;
   let room = 80, indexed = 0;
   const head = flow && flow.querySelector(".flow-head");
   function gather() {
@@ -172,13 +172,16 @@
   function hits(step, all) {
     return step.items.map((item) => (!wanted.size || wanted.has(item.kind)) && all.every((w) => step.head.includes(w) || item.text.includes(w)));
   }
-  function element(step) {
-    if (!step.el) step.el = parse({ textContent: step.html }).firstElementChild;
-    return step.el;
+  // make makes elements of rows, all at once.
+  function make(all) {
+    const missing = all.filter((step) => !step.el);
+    if (!missing.length) return;
+    const made = parse({ textContent: missing.map((step) => step.html).join("") }).children;
+    [...made].forEach((el, i) => (missing[i].el = el));
   }
   function drawSteps(keep) {
     if (!flow) return;
-    const all = words(sought.value), filtered = all.length > 0 || wanted.size > 0, shown = [];
+    const all = words(sought.value), filtered = all.length > 0 || wanted.size > 0, drawn = [];
     if (filtered) index(Infinity);
     let total = 0, found = 0, listed = 0, left = 0;
     for (const step of steps) {
@@ -191,12 +194,16 @@
       if (listed >= room) { left += n; continue; }
       listed += n;
       step.shown = true;
-      const el = element(step);
-      [...el.querySelectorAll("details")].forEach((d, i) => (d.hidden = !!kept && !kept[i]));
-      const fold = el.lastElementChild;
-      if (fold.tagName === "BUTTON") fold.hidden = filtered || opened.has(step.group);
-      shown.push(el);
+      step.kept = kept;
+      drawn.push(step);
     }
+    make(drawn);
+    const shown = drawn.map((step) => {
+      [...step.el.querySelectorAll("details")].forEach((d, i) => (d.hidden = !!step.kept && !step.kept[i]));
+      const fold = step.el.lastElementChild;
+      if (fold.tagName === "BUTTON") fold.hidden = filtered || opened.has(step.group);
+      return step.el;
+    });
     if (shown.length + 1 !== flow.childNodes.length || shown.some((el, i) => el !== flow.childNodes[i + 1])) flow.replaceChildren(head, ...shown);
     const noun = (n) => n.toLocaleString("en") + (n === 1 ? " effect" : " effects");
     $("sift-count").textContent = filtered ? found.toLocaleString("en") + " of " + noun(total) : noun(total);
