@@ -46,11 +46,12 @@ func (e Effect) thing() thing {
 	return thing{e.Kind, e.Action, e.Target, e.Subject, e.Digest}
 }
 
-// Identity returns a text that is the same for the same effect, whatever it is caused by and however it is known.
+// Identity returns a text that is the same for the same effect, whatever it is caused by and however it is known. What a
+// creation gives a thing does not count: it is not there on either side.
 func (e Effect) Identity() string {
 	t := e.thing()
 	words := []string{string(t.kind), t.action, t.target, t.subject, t.digest}
-	if !e.Known.IsSaid() {
+	if !e.Known.IsSaid() && e.Kind != EffectCreate {
 		var changes []string
 		for _, c := range e.Changes {
 			changes = append(changes, c.Path+"\x01"+string(c.New))

@@ -1,9 +1,11 @@
 package generic
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/natives/generic/check"
 	"github.com/app-sre/prcheck/natives/generic/rest"
 	"github.com/app-sre/prcheck/natives/generic/rules"
@@ -86,4 +88,46 @@ func (e *entry) unfilled() *entry {
 		}
 	}
 	return &out
+}
+
+// sets returns the values of a resource that is created, and the places of its secrets.
+func sets(it reconcile.Item) []reconcile.Change {
+	e, ok := it.Body.(*entry)
+	if !ok || e.rules == nil {
+		return nil
+	}
+	out := leavesOf("", rules.Mask(e.rules, "", "", e.desired))
+	for _, s := range e.of.Secrets {
+		out = append(out, reconcile.Change{Path: s.At, Secret: true})
+	}
+	slices.SortStableFunc(out, func(a, b reconcile.Change) int { return strings.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(out, func(a, b reconcile.Change) bool { return a.Path == b.Path })
+}
+
+// leavesOf returns the values of a body that hold no others. A list is one value.
+func leavesOf(path string, v any) (out []reconcile.Change) {
+	members, isObject := v.(map[string]any)
+	if !isObject || len(members) == 0 {
+		if v == nil || path == "" {
+			return nil
+		}
+		return []reconcile.Change{{Path: path, New: show(v), To: asJSON(v), Secret: hides(v)}}
+	}
+	for name, member := range members {
+		out = append(out, leavesOf(jsonpointer.Append(path, name), member)...)
+	}
+	return out
+}
+
+// hides reports whether a masked value stands for a secret, or has one in it.
+func hides(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return v == rules.Hidden
+	case []any:
+		return slices.ContainsFunc(v, hides)
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), hides)
+	}
+	return false
 }

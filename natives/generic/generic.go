@@ -52,7 +52,7 @@ func With(o Options) integration.Native {
 	return native.Make(native.Recipe{
 		Name: Name, Class: reconcile.Knowing, Offline: true,
 		Desired: g.desired, Complete: g.complete, Current: g.current, Compare: compare, Remembers: remembers, Doer: g.doer,
-		Check: g.check, Replaces: replaces, Alters: alters, Places: placesOf, Label: label,
+		Check: g.check, Replaces: replaces, Alters: alters, Sets: sets, Places: placesOf, Label: label,
 		Describe: g.describe, Watches: watches, Try: g.try, Hidden: g.hidden, UsesHosts: g.usesHosts,
 		CheckSettings: func(own settings.Own) error {
 			_, err := readSettings(own)

@@ -44,3 +44,13 @@ func alters(base, head reconcile.Item) (changes []reconcile.Change, isKnown bool
 	}
 	return changes, true
 }
+
+// sets returns the values of an object that is created.
+func sets(it reconcile.Item) []reconcile.Change {
+	now, ok := it.Body.(body)
+	if !ok {
+		return nil
+	}
+	changes, _ := alters(reconcile.Item{Key: it.Key, Body: body{Object: manifests.Emptied(now.Object)}}, it)
+	return changes
+}

@@ -26,7 +26,7 @@ func parts() native.Recipe {
 			return desired(ctx, query, it)
 		},
 		Complete: completer(refs), Current: current, Compare: compare, Doer: newDoer, Try: try, Prepare: prepare,
-		Settle: settle, Alters: alters, Label: label,
+		Settle: settle, Alters: alters, Sets: sets, Label: label,
 		Describe: statusOf, Momentary: true,
 		Remembers: func(any) any { return nil }, // the digest on the object says what was applied
 		Limits:    &reconcile.Limits{Percent: 25, Floor: 2, Max: math.MaxInt32},

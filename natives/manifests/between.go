@@ -112,3 +112,16 @@ func shortest(path string, places []string) string {
 	}
 	return path
 }
+
+// Emptied returns a manifest with the objects of another one and none of their values.
+func Emptied(o Object) Object { return emptied(map[string]any(o), 0) }
+
+func emptied(v map[string]any, depth int) map[string]any {
+	out := map[string]any{}
+	for name, member := range v {
+		if inner, ok := member.(map[string]any); ok && depth < maxDepth {
+			out[name] = emptied(inner, depth+1)
+		}
+	}
+	return out
+}

@@ -46,3 +46,9 @@ func namedBy(of map[string]string) map[string]any {
 	}
 	return out
 }
+
+// sets returns the labels and annotations of a namespace that is created.
+func sets(it reconcile.Item) []reconcile.Change {
+	changes, _ := alters(reconcile.Item{Key: it.Key, Body: body{}}, it)
+	return changes
+}

@@ -70,6 +70,9 @@ func (w *work) effect(u *unit, s reconcile.Step, e plan.Effect) plan.Effect {
 		e.Target = at.Where()
 	}
 	e.Part, e.Changes = partName(u.part), fieldChanges(s.Changes)
+	if e.Kind == plan.EffectCreate && len(e.Changes) == 0 && s.Item != nil && w.Sets != nil {
+		e.Changes = fieldChanges(w.Sets(*s.Item))
+	}
 	if s.Place.File == "" {
 		return e
 	}

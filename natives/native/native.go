@@ -43,6 +43,9 @@ type Recipe struct {
 	// the thing is as base says: what Compare says then. It returns false if the data do not tell. If it is nil, effects
 	// that are known by the data alone name no fields.
 	Alters func(base, head reconcile.Item) (changes []reconcile.Change, isKnown bool)
+	// Sets returns what the thing of an entry gets when it is created, by the data alone and without values of secrets.
+	// If it is nil, effects of creations name no fields.
+	Sets func(it reconcile.Item) []reconcile.Change
 	// Places returns the JSON pointers in the datafile of an entry of what leads to some changes, or to the
 	// deletion of its thing. If it is nil, it is the place of the entry.
 	Places func(it reconcile.Item, changes []reconcile.Change) []string

@@ -130,7 +130,8 @@ func TestHostileText(t *testing.T) {
 	in := skipAt(plan.Decision{Rung: plan.RungFields, Reason: evil, Evidence: plan.Evidence{
 		Fields: []string{evil}, Paths: []string{evil}, Keys: []string{evil},
 		Queries: []plan.QueryDifference{{Name: evil, SHA256: evil, Fields: []string{evil}}},
-	}}, proofs.Subject{Verdict: proofs.Refuted, Why: evil, Schemas: []string{evil}, Queries: []proofs.Query{{Name: evil, Text: evil}}, Reads: []string{evil}})
+	}}, proofs.Subject{Verdict: proofs.Refuted, Why: evil, Schemas: []string{evil},
+		Queries: []proofs.Query{{Name: evil, Text: evil}}, Reads: []string{evil}})
 	in.Plan.Base.Ref, in.Plan.Config = evil, evil
 	in.Plan.Changes.Datafiles = append(in.Plan.Changes.Datafiles,
 		plan.Datafile{Path: evil, Schema: evil, Fields: []string{evil}})

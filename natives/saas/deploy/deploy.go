@@ -108,7 +108,7 @@ func (r *run) integration() native.Recipe {
 	return native.Recipe{
 		Name: Name, Class: reconcile.Listing, Offline: true, Limits: limits(),
 		Desired: r.desired, Current: r.current, Compare: r.compare, Try: r.try, Doer: r.doer, Prepare: r.prepare,
-		Settle: r.settle, Alters: alters, Label: label, Describe: describe, Momentary: true,
+		Settle: r.settle, Alters: alters, Sets: sets, Label: label, Describe: describe, Momentary: true,
 		Remembers: func(any) any { return nil }, // the digest on the object says what was applied
 	}
 }

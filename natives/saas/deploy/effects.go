@@ -28,3 +28,12 @@ func alters(base, head reconcile.Item) (changes []reconcile.Change, isKnown bool
 	}
 	return manifests.Between(was.Named, now.Named, slices.Concat(was.Masked, now.Masked)), !was.Always && !now.Always
 }
+
+// sets returns the values of an object that is created, without those of secrets.
+func sets(it reconcile.Item) []reconcile.Change {
+	now, ok := it.Body.(body)
+	if !ok || now.Named == nil {
+		return nil
+	}
+	return manifests.Between(manifests.Emptied(now.Named), now.Named, now.Masked)
+}
