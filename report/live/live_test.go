@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -68,8 +70,15 @@ func begin(t *testing.T, opts live.Options) *live.Session {
 	return s
 }
 
-// ask sends a request, and returns the answer with its text.
-func ask(t *testing.T, method, address string, header http.Header) (*http.Response, string) {
+// An answer is what a server answers.
+type answer struct {
+	code   int
+	header http.Header
+	text   string
+}
+
+// ask sends a request.
+func ask(t *testing.T, method, address string, header http.Header) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, nil)
 	if err != nil {
@@ -81,16 +90,16 @@ func ask(t *testing.T, method, address string, header http.Header) (*http.Respon
 	if host := header.Get("Host"); host != "" {
 		r.Host = host
 	}
-	answer, err := http.DefaultClient.Do(r)
+	got, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	defer got.Body.Close()
+	text, err := io.ReadAll(got.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer, string(text)
+	return answer{got.StatusCode, got.Header, string(text)}
 }
 
 // root returns the address without the token.
@@ -102,16 +111,16 @@ func root(s *live.Session) string {
 // cookie returns the cookie that the address with the token gives.
 func cookie(t *testing.T, address string) string {
 	t.Helper()
-	answer, _ := ask(t, http.MethodGet, address, nil)
-	if answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s answers %s", address, answer.Status)
+	got := ask(t, http.MethodGet, address, nil)
+	if got.code != http.StatusOK {
+		t.Fatalf("%s answers %d", address, got.code)
 	}
-	for _, c := range answer.Cookies() {
+	for _, c := range (&http.Response{Header: got.header}).Cookies() {
 		if c.HttpOnly && c.SameSite == http.SameSiteStrictMode && c.Path == "/" {
 			return c.Name + "=" + c.Value
 		}
 	}
-	t.Fatalf("no strict cookie in %v", answer.Header)
+	t.Fatalf("no strict cookie in %v", got.header)
 	return ""
 }
 
@@ -119,17 +128,17 @@ func cookie(t *testing.T, address string) string {
 func TestWhoMayRead(t *testing.T) {
 	s := begin(t, options(newPlan(3)))
 	at, key := root(s), cookie(t, s.Address())
-	answer, text := ask(t, http.MethodGet, at, http.Header{"Cookie": {key}})
-	if answer.StatusCode != http.StatusOK || !strings.Contains(text, "0 of 3 tasks ended") {
-		t.Fatalf("got %s: %.200s", answer.Status, text)
+	got := ask(t, http.MethodGet, at, http.Header{"Cookie": {key}})
+	if got.code != http.StatusOK || !strings.Contains(got.text, "0 of 3 tasks ended") {
+		t.Fatalf("got %d: %.200s", got.code, got.text)
 	}
 	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
 		"X-Frame-Options": "DENY"} {
-		if got := answer.Header.Get(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
+		if is := got.header.Get(name); is != want {
+			t.Errorf("%s is %q, want %q", name, is, want)
 		}
 	}
-	if policy := answer.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; ") ||
+	if policy := got.header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; ") ||
 		strings.Contains(policy, "unsafe") || !strings.Contains(policy, "frame-ancestors 'none'") {
 		t.Errorf("the policy is %q", policy)
 	}
@@ -163,9 +172,9 @@ func TestWhoMayRead(t *testing.T) {
 		{"the head alone", "HEAD", "", http.Header{"Cookie": {key}}, 200},
 		{"no number", "GET", "events?after=x", http.Header{"Cookie": {key}}, 400},
 	} {
-		if answer, text := ask(t, c.method, at+c.path, c.header); answer.StatusCode != c.want ||
-			c.want == 404 && c.method != "HEAD" && text != "404 page not found\n" {
-			t.Errorf("%s: got %s, want %d; %.100q", c.name, answer.Status, c.want, text)
+		if got := ask(t, c.method, at+c.path, c.header); got.code != c.want ||
+			c.want == 404 && c.method != "HEAD" && got.text != "404 page not found\n" {
+			t.Errorf("%s: got %d, want %d; %.100q", c.name, got.code, c.want, got.text)
 		}
 	}
 }
@@ -247,9 +256,9 @@ func TestSlowReaders(t *testing.T) {
 	for range 8 {
 		listen(t, at, key, "0") // and nobody reads
 	}
-	if answer, _ := ask(t, http.MethodGet, at+"events?after=0", http.Header{"Cookie": {key}}); answer.StatusCode !=
-		http.StatusServiceUnavailable {
-		t.Errorf("the ninth reader gets %s", answer.Status)
+	got := ask(t, http.MethodGet, at+"events?after=0", http.Header{"Cookie": {key}})
+	if got.code != http.StatusServiceUnavailable {
+		t.Errorf("the ninth reader gets %d", got.code)
 	}
 	began := time.Now()
 	for i, task := range p.Tasks {
@@ -276,7 +285,7 @@ func TestResultsAreCopied(t *testing.T) {
 	result.Effects.Items[0].Subject = "a</noscript><img src=x>"
 	s.Observe(wrapper.Event{Task: p.Tasks[0], Result: result})
 	result.Effects.Items[0].Subject = "changed later"
-	_, text := ask(t, http.MethodGet, at, http.Header{"Cookie": {key}})
+	text := ask(t, http.MethodGet, at, http.Header{"Cookie": {key}}).text
 	events := strings.Join(listen(t, at, key, "0")(6), "\n")
 	for _, bad := range []string{"<img", "changed later", "\u202e", "a</noscript>"} {
 		if strings.Contains(text, bad) || strings.Contains(events, bad) {
@@ -285,5 +294,63 @@ func TestResultsAreCopied(t *testing.T) {
 	}
 	if !strings.Contains(text, "1 of 2 tasks ended") || !strings.Contains(events, "event: effects") {
 		t.Errorf("got %s", events)
+	}
+}
+
+// The browser that is started gets an address that is good once: others may read the arguments of programs. The session
+// waits for it at the end.
+func TestTicket(t *testing.T) {
+	s := begin(t, options(newPlan(1)))
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "address")
+	t.Setenv(calledBrowser, name)
+	b, err := s.Open(func(string) string { return program }, func(line string) { t.Error(line) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Wait(t.Context(), func() {})
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := string(raw)
+	if address == s.Address() || !strings.HasPrefix(address, root(s)) {
+		t.Fatalf("the browser is called with %q", address)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.End(context.Background(), []byte("the last page")) }()
+	if got := ask(t, http.MethodHead, address, nil); got.code != http.StatusNotFound {
+		t.Errorf("a look at the address gets %d", got.code)
+	}
+	key := cookie(t, address)
+	if got := ask(t, http.MethodGet, address, nil); got.code != http.StatusNotFound {
+		t.Errorf("the address is good twice: %d", got.code)
+	}
+	if got := ask(t, http.MethodGet, root(s), http.Header{"Cookie": {key}}); got.text != "the last page" {
+		t.Errorf("the browser gets %d %.100s", got.code, got.text)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// A browser that fails is told, and nobody waits for it.
+func TestBrowserThatFails(t *testing.T) {
+	s := begin(t, options(newPlan(1)))
+	said := make(chan string, 1)
+	b, err := s.Open(func(string) string { return "false" }, func(line string) { said <- line })
+	if err != nil {
+		t.Skip("there is no program that fails")
+	}
+	b.Wait(t.Context(), func() {})
+	if line := <-said; !strings.HasPrefix(line, "no browser opened the page: false: exit status 1; open the address above") {
+		t.Errorf("got %q", line)
+	}
+	began := time.Now()
+	if err := s.End(t.Context(), []byte("page")); err != nil || time.Since(began) > 3*time.Second {
+		t.Errorf("the end took %v: %v", time.Since(began), err)
 	}
 }
