@@ -57,13 +57,13 @@ func TestEffectsStaySmall(t *testing.T) {
 	}
 }
 
-// A million changes of one effect, and ten changes of each of 2,000, leave the page small; what is left out is counted.
+// A million changes of one effect, and thirty changes of each of 2,000, leave the page small; what is left out is counted.
 func TestManyFieldsAreCounted(t *testing.T) {
 	p, r, _ := newEffectfulPlan(20, 2000)
 	for i := range r.Results {
 		for j := range r.Results[i].Effects.Items {
 			e := &r.Results[i].Effects.Items[j]
-			for n := range 10 {
+			for n := range 30 {
 				e.Changes = append(e.Changes, plan.FieldChange{Path: fmt.Sprintf("/properties/some/longer/path/%d", n),
 					Old: json.RawMessage(`"` + strings.Repeat("x", 200) + `"`), New: json.RawMessage(`"new"`)})
 			}
@@ -74,7 +74,7 @@ func TestManyFieldsAreCounted(t *testing.T) {
 		huge.Changes = append(huge.Changes, plan.FieldChange{Path: fmt.Sprint("/", n), New: json.RawMessage("1")})
 	}
 	text := renderPage(t, p, r, nil)
-	if len(text) > 3<<20 || !strings.Contains(text, "and 999962 more fields") {
+	if len(text) > 3<<20 || !strings.Contains(text, "and 999982 more fields") {
 		t.Errorf("the page has %d bytes, or does not count the fields that it leaves out", len(text))
 	}
 }
@@ -120,5 +120,17 @@ func TestEffectsLinkBothWays(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+}
+
+// A value of a secret is on no page, even if a document has it.
+func TestEffectsHideSecrets(t *testing.T) {
+	p, r, _ := newEffectfulPlan(10, 0)
+	r.Results[0].Effects.Items = []plan.Effect{{Kind: plan.EffectChange, Name: "vault", Subject: "vault",
+		Known: plan.Known{How: plan.KnownLive}, Changes: []plan.FieldChange{{Path: "/password", Secret: true,
+			Old: json.RawMessage(`"canary-1"`), New: json.RawMessage(`"canary-2"`)}}}}
+	text := renderPage(t, p, r, nil)
+	if strings.Contains(text, "canary") || !strings.Contains(text, "<th scope=row>/password<td> a secret, not shown") {
+		t.Error("the page shows a secret, or does not say that one changes")
 	}
 }
