@@ -46,8 +46,8 @@ func (e Effect) thing() thing {
 	return thing{e.Kind, e.Action, e.Target, e.Subject, e.Digest}
 }
 
-// Identity returns a text that is the same for the same effect, whatever it is caused by and however it is known. What a
-// creation gives a thing does not count: it is not there on either side.
+// Identity returns a text that is the same for the same effect, whatever it is caused by and however it is known.
+// What a creation gives a thing does not count: it is not there on either side.
 func (e Effect) Identity() string {
 	t := e.thing()
 	words := []string{string(t.kind), t.action, t.target, t.subject, t.digest}
