@@ -115,8 +115,8 @@ func TestDamagedNotices(t *testing.T) {
 			}
 		}
 		wrote, err := s.loop()
-		if err != nil || len(h.events)+len(h.statuses) > 0 ||
-			!slices.ContainsFunc(s.findings, func(line string) bool { return strings.Contains(line, "not everything was told") }) {
+		isTold := func(line string) bool { return strings.Contains(line, "not everything was told") }
+		if err != nil || len(h.events)+len(h.statuses) > 0 || !slices.ContainsFunc(s.findings, isTold) {
 			t.Errorf("%s: %v, told %v, found %q", text, err, h.events, s.findings)
 		}
 		if text == "{" && !slices.Contains(wrote, "open") {
