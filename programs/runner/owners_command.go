@@ -55,6 +55,9 @@ it was given. With --state it outlasts a push that does not touch it.
 each place where both differ what each says and the rule of this program, and writes
 nothing to the merge request.
 
+Members of roles whom another repository knows are asked for there, with what stands in
+PRCHECK_MEMBERS_ and the name of the provider as Authorization.
+
 The merge request is read from the variables of the GitLab job, and a token with scope
 api from PRCHECK_GITLAB_TOKEN. Without --base and --head the variables of the job say
 what is compared. The settings are those of base.
