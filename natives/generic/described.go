@@ -14,7 +14,8 @@ import (
 
 // What nobody looks at before the merge of a change, since base's data do not vouch for it.
 const (
-	whyNoType = "base describes no such type at this endpoint, so nobody asks for it before the merge"
+	whyNoType = "before the merge nobody asks for it, since base describes no such type at this endpoint; its effects are " +
+		"those of the data"
 	whyPlaces = "base says that some of its places are secret, or does not describe them, so they are not compared " +
 		"before the merge"
 )
