@@ -18,7 +18,8 @@ const Name = "namespaces"
 func New() integration.Native {
 	return native.Make(native.Recipe{
 		Name: Name, Class: reconcile.Blind,
-		Desired: desired, Current: current, Compare: compare, Doer: newDoer, Alters: alters, Sets: sets, Places: places, Label: label,
+		Desired: desired, Current: current, Compare: compare, Doer: newDoer, Alters: alters, Sets: sets,
+		Places: places, Label: label,
 		CheckSettings: func(own settings.Own) error {
 			_, err := readSettings(own)
 			return err
