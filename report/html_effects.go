@@ -79,7 +79,7 @@ type effectItem struct {
 	Name            string
 	Remarks         string
 	Subject, Text   string
-	Open            bool
+	Open, Bare      bool // it is open; there is nothing to open
 	Fields          []effectField
 	MoreFields      int
 	Count           int
@@ -268,7 +268,7 @@ func (b *effectBuilder) newRow(g EffectGroup) *effectRow {
 	case g.Since == plan.SinceGone || g.Known != "":
 		row.Says = "No changed line is known."
 	case len(causes) > 0:
-		row.Says = "woken by"
+		row.Says = "woke the task"
 		row.Place = b.files.linkPaths([]string{causes[0].Path})[0]
 	default:
 		row.Says = "No changed line is known."
@@ -338,7 +338,8 @@ func (b *effectBuilder) fill() {
 			b.room -= len(text) + 10
 		}
 		isAsked := m.of.Kind == plan.EffectDelete || m.of.Kind == plan.EffectChange
-		m.Open = isAsked && len(m.Fields)+len(m.Text)+len(m.Subject) > 0
+		m.Bare = len(m.Fields)+len(m.Text)+len(m.Subject) == 0 && m.MoreFields <= 0
+		m.Open = isAsked && !m.Bare
 	}
 }
 
