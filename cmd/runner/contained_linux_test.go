@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,7 +45,7 @@ func TestContained(t *testing.T) {
 		t.Run(way.name, func(t *testing.T) {
 			dir, home := newContained(t)
 			run := func() (code int, text string) {
-				argv := append(append(way.argv[1:len(way.argv):len(way.argv)], runner), "precheck", "--base", "git:main",
+				argv := append(slices.Clone(way.argv[1:]), runner, "precheck", "--base", "git:main",
 					"--progress", "none", "--logs", filepath.Join(home, "logs"), "-v")
 				cmd := exec.CommandContext(t.Context(), way.argv[0], argv...)
 				cmd.Dir = dir
@@ -52,7 +53,7 @@ func TestContained(t *testing.T) {
 					"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*")
 				return script.Output(t, cmd)
 			}
-			probe := append(way.argv[1:len(way.argv):len(way.argv)], "sh", "-c", "test -r "+runner+" && "+runner+" --help")
+			probe := slices.Concat(way.argv[1:], []string{"sh", "-c", "test -r " + runner + " && " + runner + " --help"})
 			if out, err := exec.CommandContext(t.Context(), way.argv[0], probe...).CombinedOutput(); err != nil {
 				t.Skipf("not allowed here: %q: %v\n%s", probe, err, out)
 			}
