@@ -77,7 +77,9 @@ type Environment struct {
 	Report func(Remark) // takes findings and effects; several goroutines may call it
 	// Stand takes how each unit of work stands, for tables and metrics; nil if nobody asks. Several
 	// goroutines may call it.
-	Stand   func(Standing)
+	Stand func(Standing)
+	// Pass takes how commits stand at the stages that they pass, once for each source of commits; nil if nobody asks.
+	Pass    func(Flow)
 	Commit  string        // of the data that are to become true; "" if nobody knows it
 	Workers int           // how many things may be read or written at once; 0 means one
 	Wait    time.Duration // how long to wait for what another run writes to; 0 is two minutes
@@ -137,6 +139,8 @@ type Standing struct {
 	Started bool `json:"started,omitzero"`
 	// Took is how long the unit took, if it ended since the run before; 0 if it did not.
 	Took time.Duration `json:"took_ns,omitzero"`
+	// Things counts what belongs to the unit by a word for how it stands, such as the resources of a shard.
+	Things map[string]int `json:"things,omitempty"`
 }
 
 // The states of units that mean the same for all integrations. Others are words of each.
@@ -331,6 +335,9 @@ func (e Environment) WithDefaults() Environment {
 	}
 	if e.Stand == nil {
 		e.Stand = func(Standing) {}
+	}
+	if e.Pass == nil {
+		e.Pass = func(Flow) {}
 	}
 	if e.Now == nil {
 		e.Now = time.Now

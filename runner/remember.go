@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/runner/baseline"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/audits"
+	"github.com/app-sre/prcheck/state/checks"
 	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/state/durations"
 	"github.com/app-sre/prcheck/state/files"
@@ -60,6 +61,7 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 	}
 	warn(state.Collect(ctx, r.State, limits, now))
 	warn(trains.NewStore(r.State).Add(ctx, r.Plan, out.Results))
+	warn(checks.NewStore(r.State).Add(ctx, r.Plan, out, now))
 	warn(r.rememberHistory(ctx, out.Results, sameOnBase, ids))
 	return nil
 }

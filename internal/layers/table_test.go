@@ -57,14 +57,15 @@ var houses = []house{
 		floors: [][]string{
 			{"plan", "state", "world", "owners/difference", "owners/people", "queue"},
 			{"settings", "owners/content", "queue/peer"},
-			{"integration", "integration/services", "state/audits", "state/bases", "state/dependence", "state/durations",
+			{"integration", "integration/services", "state/audits", "state/bases", "state/checks", "state/dependence",
+				"state/durations",
 				"state/files", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains",
 				"wrapper", "report", "ci/pipeline", "ci/revisions", "owners/rules", "queue/deltas", "queue/merging"},
-			{"schemafilter", "integration/sharding", "planner/rules", "trace", "wrapper/forecast", "ci/note", "runner/place",
-				"runner/submit/jobs", "owners/coverage"},
-			{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/live", "report/proofs",
-				"report/traces", "source", "runner/baseline", "runner/effects", "runner/findings", "runner/journal",
-				"runner/memory",
+			{"schemafilter", "integration/sharding", "state/loops", "planner/rules", "trace", "wrapper/forecast", "ci/note",
+				"runner/place", "runner/submit/jobs", "owners/coverage"},
+			{"affected", "planner/flip", "planner/proof", "report/board", "report/lines", "report/insights", "report/live",
+				"report/proofs", "report/traces", "source", "runner/baseline", "runner/effects", "runner/findings",
+				"runner/journal", "runner/memory",
 				"runner/archive", "runner/parts", "runner/progress", "runner/guard", "owners/decision", "owners/folders",
 				"owners/changelog", "owners/members"},
 			{"planner", "planner/peer", "ci", "source/served", "runner/launch", "runner/recording", "runner/submit",
@@ -85,7 +86,7 @@ var integrations = []string{
 
 // contract lists what the check offers to natives: the contract between both, and the documents that they share.
 var contract = []string{"integration", "integration/services", "integration/sharding", "settings", "plan", "state",
-	"state/lease"}
+	"state/lease", "state/loops"}
 
 // alsoOpens lists doors of single packages, with the reason.
 var alsoOpens = map[string]struct {

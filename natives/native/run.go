@@ -51,6 +51,7 @@ func (m made) Run(ctx context.Context, env integration.Environment, act integrat
 	for _, last := range []bool{false, true} {
 		errs = append(errs, w.executeUnits(ctx, act, last)...)
 	}
+	w.stand()
 	return w.join(errs)
 }
 
@@ -269,6 +270,10 @@ func (w *work) execute(ctx context.Context, u *unit, act integration.Actors, wor
 		}
 	}
 	done, err := reconcile.Execute(ctx, u.plan, doer, memory, opts)
+	u.ended = map[reconcile.Key]reconcile.Status{}
+	for _, r := range done {
+		u.ended[r.Step.Key] = r.Status
+	}
 	return errors.Join(err, w.keepStatus(ctx, u, act.State, done))
 }
 

@@ -69,10 +69,11 @@ type unit struct {
 	onBase   []plan.Effect
 	isOnBase bool
 	planned  map[string]plan.Effect
-	partly   map[reconcile.Key]string // things that were not compared completely
-	plan     *reconcile.Plan          // nil if the target could not be read
-	memory   *memory                  // nil if nothing is remembered
-	err      error                    // the target could not be read
+	partly   map[reconcile.Key]string           // things that were not compared completely
+	plan     *reconcile.Plan                    // nil if the target could not be read
+	memory   *memory                            // nil if nothing is remembered
+	err      error                              // the target could not be read
+	ended    map[reconcile.Key]reconcile.Status // how the steps of the plan ended; nil if it was not executed
 }
 
 // open reads the data of both sides, and finds the parts to work on.

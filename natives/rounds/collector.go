@@ -41,6 +41,7 @@ type collector struct {
 	fails        bool // a finding fails the round
 	standings    []integration.Standing
 	moreUnits    int
+	flows        []integration.Flow
 }
 
 func newCollector(m *mask.Masker, journal func(integration.Deed)) *collector {
@@ -143,6 +144,31 @@ func (c *collector) stand(s integration.Standing) {
 		return
 	}
 	c.standings = append(c.standings, s)
+}
+
+// maxFlows is how many flows a round keeps.
+const maxFlows = 1_000
+
+// pass takes how commits stand. It is the function Pass of the environment.
+func (c *collector) pass(f integration.Flow) {
+	f.Source = c.clean(f.Source)
+	f.Stages = slices.Clone(f.Stages)
+	for i := range f.Stages {
+		f.Stages[i] = c.clean(f.Stages[i])
+	}
+	f.Commits = slices.Clone(f.Commits)
+	for i := range f.Commits {
+		is := &f.Commits[i]
+		is.SHA, is.Passes = c.clean(is.SHA), slices.Clone(is.Passes)
+		for j := range is.Passes {
+			is.Passes[j].Why = c.clean(is.Passes[j].Why)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.flows) < maxFlows {
+		c.flows = append(c.flows, f)
+	}
 }
 
 func (c *collector) add(s Step) {

@@ -54,6 +54,7 @@ func (r *Runner) Round(ctx context.Context) *Report {
 	})
 	err := w.run(work)
 	w.finish(ctx, work, err)
+	w.noteLoop(ctx)
 	for _, line := range w.report.Errors {
 		r.say(line)
 	}
@@ -188,7 +189,7 @@ func (w *round) call(ctx context.Context, n integration.Native, query integratio
 		Shard: w.opts.Shard, Static: w.opts.Static,
 		Secret: w.systems.Secret, Cluster: w.systems.Reader, Bucket: w.systems.BucketReader, Variable: w.systems.Variable,
 		Endpoint: w.systems.EndpointReader, Mask: w.masker.Text,
-		Now: time.Now, Log: log, Report: w.collector.report, Stand: w.stand, Commit: w.data.Bundle.Commit,
+		Now: time.Now, Log: log, Report: w.collector.report, Stand: w.stand, Pass: w.pass, Commit: w.data.Bundle.Commit,
 		Workers: w.opts.Workers, Approve: w.opts.Approve, Wait: w.opts.Wait,
 	}
 	if own != nil {

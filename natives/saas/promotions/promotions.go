@@ -126,7 +126,9 @@ func (n native) Run(ctx context.Context, env integration.Environment, act integr
 	}
 	errs = append(errs, w.keep(ctx)...)
 	w.tellPeople(ctx)
-	return w.report(errs)
+	err = w.report(errs)
+	w.tellFlows(ctx)
+	return err
 }
 
 // withoutForge tells what waits because the forge does not answer. Nothing is done.

@@ -50,6 +50,7 @@ type scene struct {
 	log      bytes.Buffer
 	findings []string
 	standing map[string]integration.Standing
+	flows    []integration.Flow
 }
 
 // sha returns the commit of a number.
@@ -232,7 +233,7 @@ func (s *scene) envOver(query integration.QueryFunc) integration.Environment {
 		s.t.Fatal(err)
 	}
 	of := rules.For(Name)
-	s.findings, s.standing = nil, map[string]integration.Standing{}
+	s.findings, s.flows, s.standing = nil, nil, map[string]integration.Standing{}
 	s.log.Reset()
 	return integration.Environment{Integration: Name, Settings: of, Query: query, State: state.ReadOnly(s.state),
 		Now: func() time.Time { return s.now }, Log: &s.log, Workers: 1,
@@ -245,6 +246,7 @@ func (s *scene) envOver(query integration.QueryFunc) integration.Environment {
 		Bucket: func(context.Context, string) (integration.BucketReader, error) { return s, nil },
 		Report: func(f integration.Remark) { s.findings = append(s.findings, string(f.Severity)+" "+f.Message) },
 		Stand:  func(st integration.Standing) { s.standing[st.Key] = st },
+		Pass:   func(f integration.Flow) { s.flows = append(s.flows, f) },
 	}
 }
 
