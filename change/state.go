@@ -282,12 +282,12 @@ func readKey(name string) (ed25519.PrivateKey, error) {
 	}
 	block, _ := pem.Decode(raw)
 	if block == nil || block.Type != pemType {
-		return nil, errors.New("it is no private key as planner keygen makes it")
+		return nil, errors.New("it is no private key as planner upkeep keygen makes it")
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	key, ok := parsed.(ed25519.PrivateKey)
 	if err != nil || !ok {
-		return nil, errors.New("it is no private Ed25519 key as planner keygen makes it")
+		return nil, errors.New("it is no private Ed25519 key as planner upkeep keygen makes it")
 	}
 	return key, nil
 }

@@ -127,7 +127,7 @@ func (e *examination) compareClock(whose string, theirs, before, after time.Time
 func (e *examination) checkKey(context.Context) {
 	public, err := e.State.SigningKey()
 	if err != nil {
-		e.fail("key", err.Error(), "make a key with planner keygen, and give it as a file")
+		e.fail("key", err.Error(), "make a key with planner upkeep keygen, and give it as a file")
 		return
 	}
 	rules, whose := e.settings, "the settings"

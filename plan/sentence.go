@@ -34,7 +34,7 @@ var sentences = map[Code]string{
 	CodeRulesEdited:       "head edits a rule or a file that it uses ({first})",
 	CodeAlwaysRun:         "its pr_check says always_run",
 
-	CodeDistrusted: "an audit found that the rung {first} was wrong about it ({text}); planner confirm lets the rung " +
+	CodeDistrusted: "an audit found that the rung {first} was wrong about it ({text}); planner upkeep confirm lets the rung " +
 		"count again",
 
 	// schema
@@ -74,7 +74,7 @@ var sentences = map[Code]string{
 	CodeQueriesDiffer:    "its recorded queries do not show that nothing changed: {text}",
 	CodeQueriesUnusable:  "its recorded queries cannot be compared",
 	CodeNoShardProven:    "no trace proves that one of its shards can be left out",
-	CodePromiseBroken:    "it broke its promise to ask always the same ({text}); planner confirm lets it count again",
+	CodePromiseBroken:    "it broke its promise to ask always the same ({text}); planner upkeep confirm lets it count again",
 	CodeUnknownVariable:  "its command has the value of {first}, which no plan knows",
 	CodeUnknownFile:      "the files that its command may use are not known: {text}",
 	CodeTracesNotAsked:   "{text}, so no trace is asked",

@@ -33,7 +33,7 @@ var rendered = []struct {
 	{Reason{Code: CodeRulesEdited, Names: []string{"{text}"}, Text: "no"},
 		"head edits a rule or a file that it uses ({text})"},
 	{Reason{Code: CodeDistrusted, Names: []string{"state"}, Text: "last on 2026-11-21"},
-		"an audit found that the rung state was wrong about it (last on 2026-11-21); planner confirm lets the rung count again"},
+		"an audit found that the rung state was wrong about it (last on 2026-11-21); planner upkeep confirm lets the rung count again"},
 	{Reason{Code: CodeAlwaysRun}, "its pr_check says always_run"},
 
 	{Reason{Code: CodePathsRule, Text: "docs/* covers docs/a"}, "a paths rule names it: docs/* covers docs/a"},
@@ -89,7 +89,7 @@ var rendered = []struct {
 	{Reason{Code: CodeQueriesUnusable}, "its recorded queries cannot be compared"},
 	{Reason{Code: CodeNoShardProven}, "no trace proves that one of its shards can be left out"},
 	{Reason{Code: CodePromiseBroken, Text: "x"},
-		"it broke its promise to ask always the same (x); planner confirm lets it count again"},
+		"it broke its promise to ask always the same (x); planner upkeep confirm lets it count again"},
 	{Reason{Code: CodeUnknownVariable, Names: []string{"IID"}}, "its command has the value of IID, which no plan knows"},
 	{Reason{Code: CodeUnknownFile, Text: "x"}, "the files that its command may use are not known: x"},
 	{Reason{Code: CodeTracesNotAsked, Text: "x"}, "x, so no trace is asked"},

@@ -61,7 +61,8 @@ func TestDistrust(t *testing.T) {
 				t.Errorf("%s, %s is not believed: %s at %s: %s", c.rung, rung, d.Decision, d.Rung, d.Reason)
 			}
 			if rung == c.rung && !c.passed {
-				if d.Code != plan.CodeDistrusted || !strings.Contains(d.Reason, "planner confirm") || len(d.Evidence.Doubts) == 0 ||
+				if d.Code != plan.CodeDistrusted || !strings.Contains(d.Reason, "planner upkeep confirm") ||
+					len(d.Evidence.Doubts) == 0 ||
 					len(p.Tasks) == 0 {
 					t.Errorf("%s: got %s, %v, %d tasks", c.rung, d.Reason, d.Evidence.Doubts, len(p.Tasks))
 				}

@@ -251,7 +251,7 @@ var keyDescriptions = map[string]string{
 	"owners.edits":     "ignored: an edited comment approves nothing. counted: it does, although nobody knows who edited it.",
 	"audit":            "What follows from audits of skipped work.",
 	"audit.on_miss": "report: a wrong skip is reported. distrust: its rung also no longer counts for the integration, " +
-		"until planner confirm.",
+		"until planner upkeep confirm.",
 
 	"effects":                    "Finds in the output of a dry run what it would create, change and delete.",
 	"effects.use":                "Names of ready rules.",
@@ -292,7 +292,7 @@ var keyDescriptions = map[string]string{
 	"secrets.vault.auth.kubernetes.token_file": "Absolute path of the file with the token; the default is that of a pod.",
 
 	"state":         "Which documents of a state may make something be skipped.",
-	"state.keys":    "Public keys as planner keygen prints them. A document counts if one of them signed it.",
+	"state.keys":    "Public keys as planner upkeep keygen prints them. A document counts if one of them signed it.",
 	"state.project": "A name that is signed with each document; the default is the project of the job.",
 	"state.trust":   "bucket: every document of a bucket counts, signed or not.",
 

@@ -41,7 +41,7 @@ func (r *reader) readState(n *yaml.Node) (out StateTrust) {
 		for _, t := range r.readUniqueTexts(list, "state.keys") {
 			key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(t.value, KeyPrefix))
 			if err != nil || len(key) != ed25519.PublicKeySize || !strings.HasPrefix(t.value, KeyPrefix) {
-				r.fail(t.line, "state.keys", "%s is no public key as planner keygen prints it", phrase.Quote(t.value))
+				r.fail(t.line, "state.keys", "%s is no public key as planner upkeep keygen prints it", phrase.Quote(t.value))
 			}
 			out.Keys = append(out.Keys, key)
 		}

@@ -25,7 +25,7 @@ func TestStateMistakes(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"unknown key", "{key: x}", `state: unknown key "key" (did you mean "keys"?)`},
 		{"no keys", "{keys: []}", "state.keys"},
-		{"no key", "{keys: [x]}", `state.keys: "x" is no public key as planner keygen prints it`},
+		{"no key", "{keys: [x]}", `state.keys: "x" is no public key as planner upkeep keygen prints it`},
 		{"another kind", "{keys: ['rsa:" + publicKey[8:] + "']}", "is no public key"},
 		{"too short", "{keys: ['ed25519:AAAA']}", "is no public key"},
 		{"twice", "{keys: ['" + publicKey + "', '" + publicKey + "']}", "state.keys"},

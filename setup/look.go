@@ -22,6 +22,9 @@ import (
 	"github.com/app-sre/prcheck/source"
 )
 
+// IgnoreFile is the file that names what git leaves alone.
+const IgnoreFile = ".gitignore"
+
 // CIFile is the file with the pipeline of a project of GitLab.
 const CIFile = ".gitlab-ci.yml"
 
@@ -370,7 +373,7 @@ func (r *Repository) CreateAll() ([]Outcome, error) {
 	}
 	var out []Outcome
 	for _, f := range files {
-		if r.settings != nil && f.Name != settings.FileName && f.Name != CIFile {
+		if r.settings != nil && f.Name != settings.FileName && f.Name != CIFile && f.Name != IgnoreFile {
 			continue
 		}
 		created, err := r.Create(f)

@@ -24,7 +24,7 @@ func (r *Repository) Files() ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a definition has a name that settings cannot have: %w", err)
 	}
-	files := []File{rules}
+	files := []File{rules, {IgnoreFile, ignoreText}}
 	for _, d := range r.Definitions {
 		for _, q := range read.For(d.Name).Queries {
 			if raw, err := fs.ReadFile(reconcile.Files, q.Path); err == nil && r.Kind == Reconcile {
@@ -40,6 +40,15 @@ func (r *Repository) Files() ([]File, error) {
 
 // usesGitLab reports whether the project may be one of GitLab.
 func (r *Repository) usesGitLab() bool { return r.Host != "github.com" && r.Host != "bitbucket.org" }
+
+// ignoreText is the file for git of a repository that has none: what runner writes by itself, and what its examples
+// name.
+const ignoreText = `# What prcheck writes into a checkout.
+/logs/
+/reports/
+/prcheck/
+/prcheck-note.md
+`
 
 // ciText is the CI file of a project that has none.
 const ciText = `# prcheck checks each merge request: it plans, starts the dry-runs in parallel jobs, and reports.

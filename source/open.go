@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -127,7 +128,19 @@ func unreadable(ref string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return cli.Invalid(fmt.Errorf("reading bundle %q: %w", ref, err))
+	return cli.Invalid(fmt.Errorf("reading bundle %q: %w%s", ref, err, hint(ref, err)))
+}
+
+// hint says how a revision or a folder is written, if a reference looks like one and no file has its name.
+func hint(ref string, err error) string {
+	info, statErr := os.Stat(ref)
+	switch {
+	case statErr == nil && info.IsDir():
+		return "; for the working tree of a checkout write dir:" + ref
+	case errors.Is(err, fs.ErrNotExist) && !strings.HasSuffix(ref, ".json") && !strings.Contains(ref, ":"):
+		return fmt.Sprintf("; for a branch, tag or commit of git write git:%s", ref)
+	}
+	return ""
 }
 
 // Bytes returns the bundle file of a reference. It makes the bundle of a checkout.

@@ -36,6 +36,8 @@ var documents = []document{
 		prepare: office + bundles + "runner precheck --base base.json --head head.json --state ../state >&2\n", whole: true},
 	{name: "docs/insights.md",
 		prepare: office + bundles + "runner precheck --base base.json --head head.json --state ../state >&2\n", whole: true},
+	{name: "docs/board.md",
+		prepare: office + bundles + "runner precheck --base base.json --head head.json --state ../state >&2\n", whole: true},
 	{name: "docs/audit.md",
 		prepare: office + bundles + "runner precheck --base base.json --head head.json --state ../state --base-dir . >&2\n"},
 	{name: "docs/report.md", prepare: office + bundles + planParts, whole: true},

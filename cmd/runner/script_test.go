@@ -111,7 +111,7 @@ func nothingShown(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 }
 
-// keygen FILE makes a key pair, as planner keygen does, and prints the settings.
+// keygen FILE makes a key pair, as planner upkeep keygen does, and prints the settings.
 func keygen(ts *testscript.TestScript, _ bool, args []string) {
 	public, err := change.MakeKey(ts.MkAbs(args[0]))
 	ts.Check(err)

@@ -70,6 +70,7 @@ func prepare(cmd *cobra.Command, begin func(cmd *cobra.Command)) {
 		}
 	}
 	completeChoices(cmd)
+	completeReferences(cmd)
 	for _, child := range cmd.Commands() {
 		prepare(child, begin)
 	}

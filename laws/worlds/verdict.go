@@ -40,7 +40,7 @@ func newTools(ctx context.Context, runner, planner, dir string) (tools, error) {
 		}
 	}
 	if err == nil && t.public == "" {
-		err = fmt.Errorf("planner keygen prints no public key: %s", out)
+		err = fmt.Errorf("planner upkeep keygen prints no public key: %s", out)
 	}
 	return t, err
 }

@@ -28,7 +28,7 @@ integration:
     that the audit named, or another one, was merged.
 
 Until then it runs in full.`,
-		Example: `  planner confirm --state .prcheck terraform-users`,
+		Example: `  planner upkeep confirm --state .prcheck terraform-users`,
 		Args:    cli.Takes("INTEGRATION..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,13 +35,15 @@ the file gets the plan as JSON, which runner needs, and stdout gets it too when 
 format is asked for. Text and Markdown also say what the merge would start, where an
 integration can tell from the data alone. With --effects they say what the change
 does: which things are created, changed (from what to what) and deleted, and which
-line of the data leads to it. Nothing is asked, so no credentials are needed.
+line of the data leads to it. Nothing is asked, so no credentials are needed. As JSON the
+effects take the place of the plan on stdout; --out has the plan.
 
 In a job of GitLab, without --base and --head, the variables of the job say what
 is compared, and the settings are those of base.`,
 		Example: `  planner plan --base base.json --head head.json --config prcheck.yaml
   planner plan --base base.json --head head.json --out plan.json
   planner plan --base git:origin/main --head dir:. --effects
+  planner plan --base git:origin/main --head dir:. --effects --format json | jq '.told[].effects.items'
   planner plan --base base.json --head head.json --format json | jq '.integrations[] | select(.decision != "skip")'`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -115,8 +118,7 @@ func addInputFlags(cmd *cobra.Command, in *change.Inputs) {
 func writeParts(ctx context.Context, env cli.Env, form string, color cli.Choice, c *change.Change, p *plan.Plan,
 	withEffects bool) error {
 	if withEffects && form == "json" {
-		return cli.Usage(errors.New("--effects goes with the formats text and markdown; planner check NAME --format json has " +
-			"effects for programs"))
+		return writeAllTold(env, p, c.Told(ctx, p))
 	}
 	if err := writePlan(env, form, color, p); err != nil {
 		return err
@@ -133,6 +135,21 @@ func writeParts(ctx context.Context, env cli.Env, form string, color cli.Choice,
 		}
 	}
 	return writePreviews(ctx, env, form, color, c, p)
+}
+
+// writeAllTold writes what natives tell of a change as JSON, with the digest of the plan.
+func writeAllTold(env cli.Env, p *plan.Plan, told []report.Told) error {
+	if told == nil {
+		told = []report.Told{}
+	}
+	e := json.NewEncoder(env.Stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(struct {
+		Version string        `json:"version"`
+		Plan    string        `json:"plan"` // its digest
+		Told    []report.Told `json:"told"` // by integration
+	}{plan.Version, p.Digest, told})
 }
 
 // writePreviews writes what the merge would start. JSON is the plan alone.

@@ -37,13 +37,34 @@ Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 		planCommand(env, natives), explainCommand(env, natives), verifyCommand(env, natives), diffCommand(env),
 		queryCommand(env),
 		bundleCommand(env), validateCommand(env), checkCommand(env, natives), serveCommand(env),
-		recordCommand(env, natives), suggestCommand(env), insightsCommand(env), boardCommand(env), confirmCommand(env),
-		rememberCommand(env, natives), keygenCommand(env), pipelineCommand(env),
-		schemaCommand(env), doctorCommand(env, natives), selftestCommand(env, natives), ownersCommand(env),
-		rebaseCommand(env, natives),
+		recordCommand(env, natives), suggestCommand(env), insightsCommand(env), boardCommand(env), pipelineCommand(env),
+		schemaCommand(env), doctorCommand(env, natives), ownersCommand(env), rebaseCommand(env, natives),
+		upkeepCommand(env, natives), moved.Neighbour(env, "planner", "runner", "init"),
 		moved.Command(env, moved.Spelling{Program: "planner", Was: "api", Is: "api"}),
 	)
+	for _, cmd := range upkeepCommands(env, natives) {
+		root.AddCommand(cli.Renamed(env, "planner", cmd, "upkeep "+cmd.Name()))
+	}
 	return cli.Execute(ctx, env, root)
+}
+
+// upkeepCommand groups what is needed once, or seldom.
+func upkeepCommand(env cli.Env, natives []integration.DryRunner) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "upkeep",
+		Short: "Look after an installation: keys, promises, what is remembered of bases, a self-test",
+		Long: `upkeep has what those need who look after an installation, once or seldom: a key pair with
+which a state is signed, promises that count again, what tasks see of a base, and a test of
+the planner on your own bundles.`,
+	}
+	cmd.AddCommand(upkeepCommands(env, natives)...)
+	return cmd
+}
+
+// upkeepCommands returns the commands of upkeep.
+func upkeepCommands(env cli.Env, natives []integration.DryRunner) []*cobra.Command {
+	return []*cobra.Command{confirmCommand(env), keygenCommand(env), rememberCommand(env, natives),
+		selftestCommand(env, natives)}
 }
 
 func keygenCommand(env cli.Env) *cobra.Command {
@@ -54,7 +75,7 @@ func keygenCommand(env cli.Env) *cobra.Command {
 public key as the settings have it. Give the private key as a protected file variable
 with the name ` + change.KeyVariable + ` to the jobs that may sign, and commit the
 public key. See docs/state.md.`,
-		Example: `  planner keygen ~/prcheck-state.key`,
+		Example: `  planner upkeep keygen ~/prcheck-state.key`,
 		Args:    cli.Takes("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			public, err := change.MakeKey(args[0])

@@ -20,8 +20,8 @@ func rememberCommand(env cli.Env, natives []integration.DryRunner) *cobra.Comman
 and writes it to the state. Plans with this state then need not work it out: those of
 all merge requests on this base, also in jobs that begin with an empty cache. Run it on
 the main branch after each merge. It changes no plan.`,
-		Example: `  planner remember --base git:HEAD --state s3://bucket/prcheck
-  planner remember --base base.json --state .prcheck --config prcheck.yaml`,
+		Example: `  planner upkeep remember --base git:HEAD --state s3://bucket/prcheck
+  planner upkeep remember --base base.json --state .prcheck --config prcheck.yaml`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()

@@ -44,10 +44,10 @@ on both bundles, and one more line says how many answers were the same as prchec
 own. The server must have loaded both bundle files. Another answer breaks the law; a
 question that it does not answer is not asked (exit code 3). The variable
 PRCHECK_AUTHORIZATION is sent as the Authorization header.`,
-		Example: `  planner selftest --base base.json --head head.json --config prcheck.yaml
-  planner selftest --base git:origin/main --head dir:.
-  planner selftest --base base.json --head head.json --server http://127.0.0.1:4000
-  planner selftest --base base.json --head head.json --format json | jq '.laws[] | select(.status == "broken")'`,
+		Example: `  planner upkeep selftest --base base.json --head head.json --config prcheck.yaml
+  planner upkeep selftest --base git:origin/main --head dir:.
+  planner upkeep selftest --base base.json --head head.json --server http://127.0.0.1:4000
+  planner upkeep selftest --base base.json --head head.json --format json | jq '.laws[] | select(.status == "broken")'`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return selftestOf(git.Pin(cmd.Context()), env, in, server, form.String())

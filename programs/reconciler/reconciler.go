@@ -33,5 +33,15 @@ Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 	}
 	root.AddCommand(runCommand(env, natives), takeOverCommand(env, natives), statusCommand(env, natives),
 		saasCommand(env, natives), webhookCommand(env), importCommand(env), apiCommand(env))
+	var names []string
+	for _, n := range natives {
+		names = append(names, n.Name())
+	}
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "run", "status", "take-over":
+			cli.CompleteNames(cmd, names)
+		}
+	}
 	return cli.Execute(ctx, env, root)
 }

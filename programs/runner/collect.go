@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -27,13 +28,29 @@ The names of the files with results go to stdout, one per line.
 The pipeline is read from the variables of the GitLab job, and a token with scope read_api
 from PRCHECK_GITLAB_TOKEN. Without that token CI_JOB_TOKEN is used, which GitLab lets read
 artifacts but not find them.`,
-		Example: `  runner collect --out collected
+		Example: `  runner report --plan plan.json --collect collected
   runner comment --plan plan.json --results collected`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return collect(cmd.Context(), env, out) },
 	}
 	cmd.Flags().StringVar(&out, "out", "", "folder for the artifacts (required)")
 	return cmd
+}
+
+// addCollectFlag adds the flag that fetches results first.
+func addCollectFlag(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVar(dir, "collect", "", "folder for the artifacts of the child pipelines of this GitLab pipeline: they "+
+		"are fetched first, and their results count as those of --results")
+}
+
+// collected fetches the artifacts of child pipelines into a folder, and returns where results are. If something cannot
+// be fetched, nobody knows how the check ended.
+func collected(ctx context.Context, env cli.Env, dir string, results []string) ([]string, error) {
+	if dir == "" {
+		return results, nil
+	}
+	env.Stdout = io.Discard // it has the report
+	return append(results, dir), collect(ctx, env, dir)
 }
 
 func collect(ctx context.Context, env cli.Env, dir string) error {

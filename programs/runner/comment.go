@@ -35,6 +35,7 @@ type commentFlags struct {
 	status            cli.Choice
 	parts             []string
 	unplanned, report string
+	collect           string
 	settle            time.Duration
 }
 
@@ -56,7 +57,7 @@ the status say that nothing was checked, and show the last messages of planner.
 The exit code is 1 if a check failed or could not be planned, and 3 if something could
 not be posted.`,
 		Example: `  runner comment --plan plan.json --results results.json
-  runner comment --plan plan.json --results collected --status integrations
+  runner comment --plan plan.json --collect collected --status integrations
   runner comment --unplanned planner.log`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return comment(cmd.Context(), env, f) },
@@ -64,6 +65,7 @@ not be posted.`,
 	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required without --unplanned)")
 	cmd.Flags().StringArrayVar(&f.parts, "results", nil,
 		"results of the plan or of a part of it, or a folder with files results*.json (required with --plan, repeatable)")
+	addCollectFlag(cmd, &f.collect)
 	cmd.Flags().StringVar(&f.unplanned, "unplanned", "", "file with the stderr of planner, which could not make a plan; "+
 		"it may be missing, for example if the job was killed")
 	cmd.Flags().StringVar(&f.report, "report", "", "path of an HTML report among this job's artifacts, relative to the "+
@@ -85,7 +87,7 @@ func (f commentFlags) check() error {
 			"most 40"))
 	case f.out == "":
 		return cli.Usage(errors.New("--out must name a file"))
-	case f.unplanned != "" && (f.plan != "" || len(f.parts) > 0):
+	case f.unplanned != "" && (f.plan != "" || len(f.parts) > 0 || f.collect != ""):
 		return cli.Usage(errors.New("--unplanned is for when there is no plan: leave out --plan and --results"))
 	case f.report != "" && !fs.ValidPath(f.report):
 		return cli.Usage(fmt.Errorf("--report must be a path inside the checkout, such as prcheck/report.html, not %q",
@@ -108,6 +110,9 @@ func comment(ctx context.Context, env cli.Env, f commentFlags) error {
 	at, err := ci.ReadEnvironment(env.Getenv)
 	if err != nil {
 		return cli.Invalid(err)
+	}
+	if f.parts, err = collected(ctx, env, f.collect, f.parts); err != nil {
+		return err
 	}
 	posting, verdict, err := f.posting(ctx, at, env)
 	if err != nil {

@@ -18,12 +18,16 @@ import (
 	"github.com/app-sre/prcheck/source"
 )
 
-// ciFiles are the names of the files that GitLab shows in a merge request. A file without
-// a name is not written.
-type ciFiles struct{ junit, codequality, metrics, terraform string }
+// ciFiles are the names of the files that GitLab shows in a merge request, and the folder for all reports. A file
+// without a name is not written.
+type ciFiles struct {
+	junit, codequality, metrics, terraform string
+	folder                                 reportFolder
+}
 
 // register adds the flags to a command.
 func (f *ciFiles) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar((*string)(&f.folder), "reports", "", reportsUsage)
 	cmd.Flags().StringVar(&f.junit, "junit", "", "file for an additional JUnit report")
 	cmd.Flags().StringVar(&f.codequality, "codequality", "",
 		"file for a Code Quality report for GitLab, which shows failures at the changed lines that made their tasks run")

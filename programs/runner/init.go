@@ -19,8 +19,8 @@ func initCommand(env cli.Env) *cobra.Command {
 		Short: "Write the settings and the CI file of a repository",
 		Long: `init looks at a repository: at its datafiles, JSON schemas, GraphQL types and
 integration definitions, and at whether its integrations are those of
-qontract-reconcile. It writes the settings, prcheck.yaml, and the CI file,
-.gitlab-ci.yml, with comments. It never overwrites a file. Then it says what a person
+qontract-reconcile. It writes the settings, prcheck.yaml, the CI file,
+.gitlab-ci.yml, with comments, and a .gitignore with what prcheck writes. It never overwrites a file. Then it says what a person
 must still do. A second run only says that.`,
 		Example: `  runner init
   runner init --repo ../app-interface`,

@@ -30,6 +30,7 @@ type precheckFlags struct {
 	in                       change.Inputs
 	validate                 cli.Choice
 	repo, planOut, out, html string
+	areLogsGiven             bool
 	form                     cli.Choice
 	look                     look
 	ci                       ciFiles
@@ -68,13 +69,13 @@ code is 3.`,
   runner precheck --no-reuse
   runner precheck --state none
   runner precheck --open
-  runner precheck --base git:v1 --html report.html
+  runner precheck --base git:v1 --reports reports
   runner precheck --base base.json --head head.json --format markdown > report.md
   runner precheck --base base.json --head head.json --html report.html`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return guard.Run(cmd.Context(), env, guard.HeldFile{}, func(ctx context.Context, space guard.Workspace) error {
-				f.temp, f.isStateGiven = space.Folder, cmd.Flags().Changed("state")
+				f.temp, f.isStateGiven, f.areLogsGiven = space.Folder, cmd.Flags().Changed("state"), cmd.Flags().Changed("logs")
 				return precheck(git.Pin(ctx), env, f)
 			})
 		},
@@ -113,7 +114,12 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	if err := f.live.check(env); err != nil {
 		return err
 	}
+	folder := f.ci.folder
+	f.html, f.ci, f.logs = folder.html(f.html), folder.ci(f.ci), folder.logs(f.logs, f.areLogsGiven)
 	f.html = f.live.pageName(f.html, f.logs)
+	if err := folder.open(ctx, env); err != nil {
+		return err
+	}
 	err := change.CheckPaths(ctx, env, change.Paths{
 		Files: append(f.ci.names(), f.planOut, f.out, f.html), Folders: []string{f.logs},
 	})
@@ -167,6 +173,7 @@ func (f *precheckFlags) runAndReport(ctx context.Context, env cli.Env, opened *c
 		trouble = errors.Join(trouble, writeResults(env.Stdout, f.out, results))
 	}
 	at.results, at.report = results, report.New(at.plan, results)
+	trouble = errors.Join(trouble, f.ci.folder.write(context.WithoutCancel(ctx), env, at.plan, results, at.report))
 	page, verdict := f.write(ctx, env, first, at)
 	shown.end(ctx, page)
 	return errors.Join(trouble, verdict)

@@ -27,6 +27,7 @@ type reportFlags struct {
 	form       cli.Choice
 	look       look
 	parts      []string
+	collect    string
 	natives    []integration.DryRunner
 	ci         ciFiles
 }
@@ -48,6 +49,8 @@ lines are found in the checkout that the plan was made from, or in the one that 
 names. Without a checkout each failure is shown at line 1.`,
 		Example: `  runner report --plan plan.json --results results.json
   runner report --plan plan.json --results part1.json --results part2.json --format markdown
+  runner report --plan plan.json --results results.json --reports reports
+  runner report --plan plan.json --collect collected
   runner report --plan plan.json --results results.json --html report.html
   runner report --plan plan.json --results results.json --junit junit.xml --codequality codequality.json --metrics metrics.txt --terraform terraform.json`,
 		Args: cli.Takes(),
@@ -56,6 +59,7 @@ names. Without a checkout each failure is shown at line 1.`,
 	f.register(cmd)
 	cmd.Flags().StringArrayVar(&f.parts, "results", nil,
 		"results of the plan or of a part of it, or a folder with files results*.json (required, repeatable)")
+	addCollectFlag(cmd, &f.collect)
 	cmd.Flags().Var(&f.form, "format", "format of the report: text, json or markdown")
 	f.look.register(cmd)
 	cmd.Flags().StringVar(&f.html, "html", "", "file for an additional report to open in a browser")
@@ -66,13 +70,22 @@ names. Without a checkout each failure is shown at line 1.`,
 }
 
 func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
+	folder := f.ci.folder
+	f.html, f.ci = folder.html(f.html), folder.ci(f.ci)
 	switch {
 	case f.html == "" && !f.ci.needPlaces() && f.base+f.head != "":
 		return cli.Usage(errors.New("--base and --head are for --html, --junit and --codequality: give one of them"))
 	case !f.ci.needPlaces() && f.repo+f.config != "":
 		return cli.Usage(errors.New("--repo and --config are for --junit and --codequality: give one of them"))
 	}
-	err := change.CheckPaths(ctx, env, change.Paths{
+	if err := folder.open(ctx, env); err != nil {
+		return err
+	}
+	var err error
+	if f.parts, err = collected(ctx, env, f.collect, f.parts); err != nil {
+		return err
+	}
+	err = change.CheckPaths(ctx, env, change.Paths{
 		Read: append([]string{f.plan}, f.parts...), Files: append(f.ci.names(), f.html),
 	})
 	if err != nil {
@@ -87,7 +100,7 @@ func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 		return err
 	}
 	rep := report.New(p, results)
-	if err := f.writeFiles(ctx, env, p, results, rep); err != nil {
+	if err := errors.Join(f.writeFiles(ctx, env, p, results, rep), folder.write(ctx, env, p, results, rep)); err != nil {
 		return err
 	}
 	return writeReport(ctx, env, f.form.String(), f.look, rep, results)

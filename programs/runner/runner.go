@@ -35,8 +35,11 @@ Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 3 the work could not be done.`,
 	}
 	root.AddCommand(runCommand(env, natives), deltaCommand(env, natives), precheckCommand(env, natives),
-		reportCommand(env, natives), commentCommand(env), ownersCommand(env), collectCommand(env), submitCommand(env),
-		initCommand(env))
+		reportCommand(env, natives), commentCommand(env), ownersCommand(env), submitCommand(env), initCommand(env),
+		cli.Renamed(env, "runner", collectCommand(env), "report --collect DIR, or comment --collect DIR,"))
+	for _, name := range []string{"doctor", "schema"} {
+		root.AddCommand(moved.Neighbour(env, "runner", "planner", name))
+	}
 	root.AddCommand(moved.Command(env, moved.Spelling{Program: "runner", Was: "reconcile", Is: "run"}))
 	for _, name := range []string{"take-over", "status", "webhook", "import"} {
 		root.AddCommand(moved.Command(env, moved.Spelling{Program: "runner", Was: name, Is: name}))

@@ -36,7 +36,7 @@ func (c promiseCheck) check(ctx context.Context, name string, attempts []*trace.
 		c.broken[name] = true
 		warnings = append(warnings,
 			fmt.Sprintf("BROKEN PROMISE: %q is trace: static, but %s; its traces are set aside, and it runs in full until "+
-				"planner confirm says otherwise", name, breach))
+				"planner upkeep confirm says otherwise", name, breach))
 		if err := c.store.Break(ctx, name, breach, c.at); err != nil {
 			warnings = append(warnings, err.Error())
 		}
