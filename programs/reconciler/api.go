@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -378,20 +379,63 @@ func apiDataCommand(env cli.Env) *cobra.Command {
 		Short: "Write the schemas of APIs and resources for a repository",
 		Long: `data writes what a repository needs to have APIs and resources among its data
 (/cloud/api-1.yml, /cloud/resource-1.yml): their JSON schemas below DIR/schemas, and the
-GraphQL types that are to be added to those of the repository, in DIR/graphql-schemas. No
-file that exists is written over.`,
+GraphQL types in DIR/graphql-schemas/cloud.yml. If the repository has no types yet, they are
+its types (schema.yml); else it says that they are to be added there. No file that exists is
+written over.`,
 		Example: `  reconciler api data .`,
 		Args:    cli.Takes("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := os.CopyFS(args[0], cloud.Files()); err != nil {
 				return cli.Invalid(fmt.Errorf("writing the schemas: %w", err))
 			}
-			return fs.WalkDir(cloud.Files(), ".", func(name string, e fs.DirEntry, err error) error {
+			err := fs.WalkDir(cloud.Files(), ".", func(name string, e fs.DirEntry, err error) error {
 				if err == nil && !e.IsDir() {
 					_, err = fmt.Fprintln(env.Stdout, name)
 				}
 				return err
 			})
+			return errors.Join(err, addFirst(env, args[0]))
 		},
 	}
+}
+
+// addFirst writes what a repository without GraphQL types needs besides, and says what to add in one that has some.
+func addFirst(env cli.Env, dir string) error {
+	root, err := safepath.OpenFolder(dir)
+	if err != nil {
+		return cli.Invalid(err)
+	}
+	defer root.Close()
+	if _, err := root.Lstat(cloud.TypesFile); err == nil {
+		_, _ = fmt.Fprintf(env.Stderr, "reconciler: add the types of graphql-schemas/cloud.yml to %s, and the fields of its Query "+
+			"to those of the Query there, which also needs resources_v1\n", cloud.TypesFile) // only a note
+		return nil
+	}
+	all, err := cloud.FirstFiles()
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		err := writeFirst(root, name, all[name])
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err == nil {
+			_, err = fmt.Fprintln(env.Stdout, name)
+		}
+		if err != nil {
+			return fmt.Errorf("writing %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// writeFirst writes a file that is not there yet.
+func writeFirst(root *os.Root, name, text string) error {
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
 }
