@@ -189,7 +189,7 @@ func loopTasks(l loops.Loop, now time.Time) []Task {
 		out = append(out, Task{Kind: kindFails, What: name, Since: l.Good, Do: do})
 	case kindLate:
 		out = append(out, Task{Kind: kindLate, What: name, Since: l.Ended,
-			Do: fmt.Sprintf("its rounds come every %v: see whether it runs", time.Duration(l.Every)*time.Second)})
+			Do: "its rounds come every " + span(time.Duration(l.Every)*time.Second) + ": see whether it runs"})
 	}
 	for _, u := range l.Units {
 		if !u.Waits {
