@@ -30,9 +30,20 @@ func (w *work) stand() {
 			s.Things = u.things()
 			s.State = worst(s.Things)
 			s.Waits = s.State != standsSame
+			s.Hold = u.whyHeld()
 		}
 		w.env.Stand(s)
 	}
+}
+
+// whyHeld says why the first thing that may not be changed stays as it is, "" if there is none.
+func (u *unit) whyHeld() string {
+	for _, s := range u.plan.Steps {
+		if u.standingOf(s) == standsHeld {
+			return sanitize.Line(string(s.Key) + ": " + s.Reason)
+		}
+	}
+	return ""
 }
 
 // things counts the things of a part that entries name, or that were to be changed, by how they stand.
@@ -52,6 +63,8 @@ func (u *unit) standingOf(s reconcile.Step) string {
 	switch {
 	case s.Action == reconcile.Skip && s.Item == nil:
 		return ""
+	case s.Action == reconcile.Blocked && s.Code == reconcile.CodeIncomplete:
+		return standsUnknown // it could not be read
 	case s.Action == reconcile.Blocked || status == reconcile.StatusHeld:
 		return standsHeld
 	case ran && status != reconcile.StatusDone && status != reconcile.StatusUnchanged, !ran && s.Action.Writes():
@@ -62,7 +75,7 @@ func (u *unit) standingOf(s reconcile.Step) string {
 
 // worst returns the state of a part by those of its things.
 func worst(things map[string]int) string {
-	for _, state := range []string{standsFailed, standsHeld} {
+	for _, state := range []string{standsFailed, standsUnknown, standsHeld} {
 		if things[state] > 0 {
 			return state
 		}

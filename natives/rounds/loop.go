@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/state/loops"
 )
 
@@ -22,6 +23,11 @@ func (w *round) noteLoop(ctx context.Context) {
 		Integration: w.report.Integration, Shard: w.report.Shard, Static: w.report.Static, Ended: time.Now(),
 		Outcome: string(w.report.Outcome), Every: int64(w.opts.Every / time.Second), Errors: w.report.Errors,
 		Units: w.report.Units, MoreUnits: w.report.MoreUnits, Flows: w.passed(),
+	}
+	for _, f := range w.report.Findings {
+		if f.Severity == plan.SeverityError && f.Fails() {
+			doc.Errors = append(slices.Clone(doc.Errors), f.Message)
+		}
 	}
 	if w.report.Bundle != nil {
 		doc.Commit = w.report.Bundle.Commit

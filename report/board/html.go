@@ -133,35 +133,43 @@ func (b *Board) Views() map[string]any {
 			Title   string   `json:"title"`
 			Tasks   []Task   `json:"tasks"`
 			Unknown []string `json:"unknown"`
-		}{h, b.Title, b.Tasks, b.Unknown},
+		}{h, b.Title, list(b.Tasks), list(b.Unknown)},
 		"checks.json": struct {
 			head
 			Checks []CheckRow `json:"checks"`
-		}{h, b.Checks},
+		}{h, list(b.Checks)},
 		"promotions.json": struct {
 			head
 			Flows []integration.Flow `json:"flows"`
-		}{h, b.Flows},
+		}{h, list(b.Flows)},
 		"shards.json": struct {
 			head
 			Fleets []Fleet `json:"integrations"`
-		}{h, b.Fleets},
+		}{h, list(b.Fleets)},
 		"resources.json": struct {
 			head
 			Resources []Resources `json:"integrations"`
-		}{h, b.Resources},
+		}{h, list(b.Resources)},
 		"audits.json": struct {
 			head
 			Total      plan.AuditCount               `json:"total"`
 			UpperBound float64                       `json:"upper_bound"` // of the share of wrong skips; 1 if nobody knows
 			Rungs      map[plan.Rung]plan.AuditCount `json:"rungs"`
 			Misses     any                           `json:"misses"`
-		}{h, b.Audits, b.Audits.UpperBound(), b.Rungs, misses},
+		}{h, b.Audits, b.Audits.UpperBound(), b.Rungs, list(misses)},
 		"weeks.json": struct {
 			head
 			Weeks []Week `json:"weeks"`
-		}{h, b.Weeks},
+		}{h, list(b.Weeks)},
 	}
+}
+
+// list returns a list that is JSON as one, also if it is empty.
+func list[T any](all []T) []T {
+	if all == nil {
+		return []T{}
+	}
+	return all
 }
 
 // WriteView writes a part of a board as indented JSON.
