@@ -22,17 +22,17 @@ func completeReferences(cmd *cobra.Command) {
 		_ = cmd.RegisterFlagCompletionFunc(name, func(cmd *cobra.Command, _ []string,
 			typed string) ([]string, cobra.ShellCompDirective) {
 			var out []string
-			if strings.HasPrefix("git:", typed) || strings.HasPrefix(typed, "git:") {
+			if begins(revision, typed) || strings.HasPrefix(typed, revision) {
 				refs, err := git.References(cmd.Context(), ".")
 				if err != nil {
 					return nil, cobra.ShellCompDirectiveDefault // files
 				}
 				for _, r := range append([]string{"HEAD"}, refs...) {
-					out = append(out, "git:"+r)
+					out = append(out, revision+r)
 				}
 			}
-			if strings.HasPrefix("dir:.", typed) {
-				out = append(out, "dir:.")
+			if begins(here, typed) {
+				out = append(out, here)
 			}
 			if len(out) == 0 || typed == "" {
 				return out, cobra.ShellCompDirectiveDefault
@@ -41,6 +41,15 @@ func completeReferences(cmd *cobra.Command) {
 		})
 	}
 }
+
+// What references to a revision begin with, and the reference to the working tree of this folder.
+const (
+	revision = "git:"
+	here     = "dir:."
+)
+
+// begins reports whether what was typed is the beginning of a word.
+func begins(word, typed string) bool { return strings.HasPrefix(word, typed) }
 
 // CompleteNames lets shells complete the first argument of a command with names.
 func CompleteNames(cmd *cobra.Command, names []string) {

@@ -92,7 +92,7 @@ func readBoard(ctx context.Context, env cli.Env, f boardFlags, now time.Time) (b
 	if in.Loops, ignored, err = loops.NewStore(remembered).All(ctx); err != nil {
 		return in, err
 	}
-	in.Unknown = append(damaged, ignored...)
+	in.Unknown = slices.Concat(damaged, ignored)
 	since := now.AddDate(0, 0, 1-7*board.Weeks)
 	if in.Days, ignored, err = tally.NewStore(remembered).Days(ctx, since, now); err != nil {
 		return in, err
