@@ -30,8 +30,8 @@ func TestCompleteReferences(t *testing.T) {
 	if got := complete(t, "git:"); got != "" {
 		t.Errorf("outside of a clone: got %q", got)
 	}
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q",
-		"--allow-empty", "-m", "x"}, {"branch", "other"}} {
+	for _, args := range [][]string{{"init", "-q", "-b", "main"},
+		{"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"}, {"branch", "other"}} {
 		if out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput(); err != nil {
 			t.Skipf("git: %v: %s", err, out)
 		}
