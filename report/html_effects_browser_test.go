@@ -61,6 +61,7 @@ func TestBrowserEffects(t *testing.T) {
 	b.waitFor(`document.activeElement.id.startsWith("file-")`, "true")
 	b.pressEnter(`#` + evaluate[string](b, `document.activeElement.closest(".file").id`) + ` a[href^="#e"]`)
 	b.waitFor(`document.querySelector(".e:target") !== null`, "true")
+	evaluate[string](b, `new Promise((done) => setTimeout(() => done(""), 100))`) // the page hears of it a moment later
 	b.pressEnter(`article:has(.e:target) > div:nth-child(2) a`)
 	b.waitFor(`document.activeElement.className`, "name")
 	b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.closest("tbody").querySelector('a[data-sift]').click()`))

@@ -35,7 +35,7 @@ func TestSelftestServer(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			inputs := []string{"--base", shop + "base.json", "--head", shop + "head.json", "--config", shop + "prcheck.yaml",
 				"--no-cache"}
-			code, stdout, stderr := called(t, append([]string{"selftest", "--server", c.server}, inputs...)...)
+			code, stdout, stderr := called(t, append([]string{"upkeep", "selftest", "--server", c.server}, inputs...)...)
 			if code != c.code || !regexp.MustCompile(c.stdout).MatchString(stdout) ||
 				!regexp.MustCompile(c.stderr).MatchString(stderr) || strings.Contains(stdout, "limp") {
 				t.Errorf("got exit code %d, want %d\n%s\n%s", code, c.code, stdout, stderr)
@@ -43,7 +43,7 @@ func TestSelftestServer(t *testing.T) {
 			if c.code == cli.ExitUsage {
 				return
 			}
-			_, stdout, _ = called(t, append([]string{"selftest", "--format", "json", "--server", c.server}, inputs...)...)
+			_, stdout, _ = called(t, append([]string{"upkeep", "selftest", "--format", "json", "--server", c.server}, inputs...)...)
 			var got struct {
 				Laws []struct {
 					Law     string
@@ -64,7 +64,7 @@ func TestSelftestServer(t *testing.T) {
 
 // Where no skip rests on a query, nothing is asked, and nothing is said to be the same.
 func TestSelftestServerOfNothing(t *testing.T) {
-	code, stdout, stderr := called(t, "selftest", "--base", shop+"base.json", "--head", shop+"base.json", "--no-cache",
+	code, stdout, stderr := called(t, "upkeep", "selftest", "--base", shop+"base.json", "--head", shop+"base.json", "--no-cache",
 		"--server", "http://127.0.0.1:1")
 	if code != cli.ExitOK || stderr != "" ||
 		!strings.Contains(stdout,
