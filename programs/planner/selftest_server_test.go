@@ -43,7 +43,8 @@ func TestSelftestServer(t *testing.T) {
 			if c.code == cli.ExitUsage {
 				return
 			}
-			_, stdout, _ = called(t, append([]string{"upkeep", "selftest", "--format", "json", "--server", c.server}, inputs...)...)
+			_, stdout, _ = called(t, append([]string{"upkeep", "selftest", "--format", "json", "--server", c.server},
+				inputs...)...)
 			var got struct {
 				Laws []struct {
 					Law     string
@@ -64,7 +65,8 @@ func TestSelftestServer(t *testing.T) {
 
 // Where no skip rests on a query, nothing is asked, and nothing is said to be the same.
 func TestSelftestServerOfNothing(t *testing.T) {
-	code, stdout, stderr := called(t, "upkeep", "selftest", "--base", shop+"base.json", "--head", shop+"base.json", "--no-cache",
+	code, stdout, stderr := called(t, "upkeep", "selftest", "--base", shop+"base.json", "--head", shop+"base.json",
+		"--no-cache",
 		"--server", "http://127.0.0.1:1")
 	if code != cli.ExitOK || stderr != "" ||
 		!strings.Contains(stdout,
