@@ -168,7 +168,7 @@ func TestMergeRequest(t *testing.T) {
 // signedWith makes a key pair and returns the settings that have the public key.
 func (s *stage) signedWith(key string) string {
 	s.Helper()
-	out, code := s.command(s.TempDir(), s.env, s.bin+"/planner", "keygen", key)
+	out, code := s.command(s.TempDir(), s.env, s.bin+"/planner", "upkeep", "keygen", key)
 	if code != 0 {
 		s.Fatal(out)
 	}

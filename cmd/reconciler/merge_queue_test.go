@@ -64,7 +64,7 @@ func newMergeQueue(t *testing.T, more ...map[string]string) *mergeQueue {
 	t.Cleanup(at.Close)
 	t.Cleanup(remote.Close)
 	q.env = append(os.Environ(), "CI_API_V4_URL="+at.URL+"/api/v4", "CI_PROJECT_PATH="+gitlabtest.ProjectPath,
-		"CI_DEFAULT_BRANCH=main", "XDG_CACHE_HOME="+t.TempDir())
+		"CI_DEFAULT_BRANCH=main", "XDG_CACHE_HOME="+t.TempDir(), "CI=", "GITLAB_CI=") // its state is not signed
 	clone := exec.CommandContext(t.Context(), "git", "clone", "-q", remote.URL+"/", q.clone)
 	if out, err := clone.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -20,7 +20,8 @@ const (
 // stand tells how each part stands after a run, with its things by their state.
 func (w *work) stand() {
 	for _, u := range w.units {
-		s := integration.Standing{Key: sanitize.Line(cmp.Or(u.part.Shard, w.env.Integration) + atSuffix(u.part))}
+		s := integration.Standing{Key: sanitize.Line(cmp.Or(u.part.Shard, w.env.Integration) + atSuffix(u.part)),
+			Things: map[string]int{}}
 		switch {
 		case u.err != nil:
 			s.State, s.Waits, s.Hold = standsUnknown, true, u.err.Error()

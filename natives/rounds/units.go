@@ -13,13 +13,15 @@ import (
 	"github.com/app-sre/prcheck/integration"
 )
 
-// table returns the units of work, one in a line, with aligned columns.
+// table returns the units of work, one in a line, with aligned columns. Units that only count their things are left out:
+// the steps say more.
 func (r *Report) table() string {
-	if len(r.Units) == 0 {
+	units := slices.DeleteFunc(slices.Clone(r.Units), func(u integration.Standing) bool { return u.Things != nil })
+	if len(units) == 0 {
 		return ""
 	}
 	rows := [][]string{{"UNIT", "STATE", "REASONS", "OPENS", "WAITS FOR"}}
-	for _, u := range r.Units {
+	for _, u := range units {
 		rows = append(rows, []string{u.Key, u.State, dash(strings.Join(u.Reasons, ",")), dash(when(u.Opens)), dash(u.Hold)})
 	}
 	widths := make([]int, len(rows[0]))
