@@ -70,6 +70,7 @@ code is 3.`,
   runner precheck --state none
   runner precheck --open
   runner precheck --base git:v1 --reports reports
+  runner precheck --base base.json --head head.json --config prcheck.yaml
   runner precheck --base base.json --head head.json --format markdown > report.md
   runner precheck --base base.json --head head.json --html report.html`,
 		Args: cli.Takes(),
