@@ -56,8 +56,8 @@ branch and of merge requests.
 
 Exit codes: 0 all that ran passed, or nothing had to run; 1 a task failed; 2 wrong usage;
 3 something could not be run.`,
-		Example: `  reconciler run merge-queue --once --repository . --state s3://checks/state --format json > table.json
-  runner delta --table table.json --repository . --state s3://checks/state`,
+		Example: `  runner delta --table table.json --repository . --state s3://checks/state
+  reconciler run merge-queue --once --repository . --format json | runner delta --table - --repository . --state s3://checks/state`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return guard.Run(cmd.Context(), env, guard.HeldFile{}, func(ctx context.Context, space guard.Workspace) error {
