@@ -13,8 +13,8 @@ import (
 	"github.com/app-sre/prcheck/integration"
 )
 
-// table returns the units of work, one in a line, with aligned columns. Units that only count their things are left out:
-// the steps say more.
+// table returns the units of work, one in a line, with aligned columns. Units that only count their things are left
+// out: the steps say more.
 func (r *Report) table() string {
 	units := slices.DeleteFunc(slices.Clone(r.Units), func(u integration.Standing) bool { return u.Things != nil })
 	if len(units) == 0 {

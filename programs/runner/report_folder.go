@@ -39,8 +39,9 @@ func (f reportFolder) file(given, name string) string {
 func (f reportFolder) html(given string) string { return f.file(given, "report.html") }
 
 func (f reportFolder) ci(given ciFiles) ciFiles {
-	return ciFiles{folder: f, junit: f.file(given.junit, "junit.xml"), codequality: f.file(given.codequality, "codequality.json"),
-		metrics: f.file(given.metrics, "metrics.txt"), terraform: f.file(given.terraform, "terraform.json")}
+	return ciFiles{folder: f, junit: f.file(given.junit, "junit.xml"),
+		codequality: f.file(given.codequality, "codequality.json"),
+		metrics:     f.file(given.metrics, "metrics.txt"), terraform: f.file(given.terraform, "terraform.json")}
 }
 
 // logs returns the folder for logs.
