@@ -64,6 +64,10 @@ func TestOf(t *testing.T) {
 			`{"l": [{"n": 2, "v": 2}, {"n": 1, "v": 3}]}`, `reordered l, changed l.[1].v`},
 		{"the order of items in an item", `{"l": [{"o": [{"$ref": "/a"}, {"$ref": "/b"}]}]}`,
 			`{"l": [{"o": [{"$ref": "/b"}, {"$ref": "/a"}]}]}`, `reordered l.[0].o`},
+		{"one of two equal items before others", `{"l": ["", "", {"o": [{"$ref": "/a"}, {"$ref": "/b"}]}]}`,
+			`{"l": [1, "", {"o": [{"$ref": "/a"}, {"$ref": "/b"}]}]}`, `changed l.[0]`},
+		{"the same before others in another order", `{"l": ["", "", {"o": [{"$ref": "/a"}, {"$ref": "/b"}]}]}`,
+			`{"l": [1, "", {"o": [{"$ref": "/b"}, {"$ref": "/a"}]}]}`, `changed l.[0], reordered l.[2].o`},
 	} {
 		got := ""
 		for i, d := range Of(decoded(t, []byte(c.old)), decoded(t, []byte(c.new))) {

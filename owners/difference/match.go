@@ -68,7 +68,10 @@ func (m *matching) ends() {
 	}
 }
 
-func isSameItem(old, new any) bool { return Identity(old) == Identity(new) && Same(old, new) }
+// isSameItem reports whether two items are equal, whatever the order of items with identity in them.
+func isSameItem(old, new any) bool {
+	return Identity(old) == Identity(new) && (Same(old, new) || loose(old) == loose(new))
+}
 
 // byKey pairs the items with equal keys, in order; items with the key "" stay alone.
 func (m *matching) byKey(key func(any) string) {
