@@ -71,8 +71,7 @@ code is 3.`,
   runner precheck --open
   runner precheck --base git:v1 --reports reports
   runner precheck --base base.json --head head.json --config prcheck.yaml
-  runner precheck --base base.json --head head.json --format markdown > report.md
-  runner precheck --base base.json --head head.json --html report.html`,
+  runner precheck --base base.json --head head.json --format markdown > report.md`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return guard.Run(cmd.Context(), env, guard.HeldFile{}, func(ctx context.Context, space guard.Workspace) error {
