@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -158,8 +159,8 @@ func (q *mergeQueue) refuses(table *queue.Table) {
 	}
 }
 
-// What nothing reads is merged at once. What has to run is run elsewhere, and merged if it passed on the very trees; what
-// fails together with what was merged stays, and is named.
+// What nothing reads is merged at once. What has to run is run elsewhere, and merged if it passed on the very trees;
+// what fails together with what was merged stays, and is named.
 func TestMergeQueueMerges(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts twenty programs")
@@ -233,24 +234,27 @@ func TestMergeQueueAsksForLabels(t *testing.T) {
 	}
 }
 
+// owned are files by which zoe may approve the mails of two people, and a check that reads rooms alone.
+var owned = map[string]string{
+	"data/type.yml": "$schema: /app-interface/change-type-1.yml\nname: mails\ncontextType: datafile\n" +
+		"contextSchema: /person-1.yml\nchanges:\n- provider: jsonPath\n  jsonPathSelectors: [email]\n",
+	"data/role.yml": "$schema: /access/role-1.yml\nname: people\nself_service:\n- change_type: {$ref: /type.yml}\n" +
+		"  datafiles: [{$ref: /a.yml}, {$ref: /b.yml}]\n",
+	"data/zoe.yml": "$schema: /access/user-1.yml\norg_username: zoe\nroles: [{$ref: /role.yml}]\n",
+	"data/check.yml": "$schema: /app-sre/integration-1.yml\nname: mails\npr_check: {cmd: mails}\n" +
+		"schemas: [/room-1.yml]\n",
+	"schemas/app-interface/change-type-1.yml": "$schema: /m-1.json\ntype: object\n",
+	"schemas/access/role-1.yml":               "$schema: /m-1.json\ntype: object\n",
+	"schemas/access/user-1.yml":               "$schema: /m-1.json\ntype: object\n",
+}
+
 // With --owners each place of the rebased head must be approved by somebody whom the branch names for it. What was
 // approved holds on another base.
 func TestMergeQueueAsksOwners(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts ten programs")
 	}
-	q := newMergeQueue(t, map[string]string{
-		"data/type.yml": "$schema: /app-interface/change-type-1.yml\nname: mails\ncontextType: datafile\n" +
-			"contextSchema: /person-1.yml\nchanges:\n- provider: jsonPath\n  jsonPathSelectors: [email]\n",
-		"data/role.yml": "$schema: /access/role-1.yml\nname: people\nself_service:\n- change_type: {$ref: /type.yml}\n" +
-			"  datafiles: [{$ref: /a.yml}, {$ref: /b.yml}]\n",
-		"data/zoe.yml": "$schema: /access/user-1.yml\norg_username: zoe\nroles: [{$ref: /role.yml}]\n",
-		"data/check.yml": "$schema: /app-sre/integration-1.yml\nname: mails\npr_check: {cmd: mails}\n" +
-			"schemas: [/room-1.yml]\n",
-		"schemas/app-interface/change-type-1.yml": "$schema: /m-1.json\ntype: object\n",
-		"schemas/access/role-1.yml":               "$schema: /m-1.json\ntype: object\n",
-		"schemas/access/user-1.yml":               "$schema: /m-1.json\ntype: object\n",
-	})
+	q := newMergeQueue(t, owned)
 	q.open("first", "data/a.yml", "$schema: /person-1.yml\nname: a\nemail: one@x\n")
 	q.open("second", "data/b.yml", "$schema: /person-1.yml\nname: b\nemail: two@x\n")
 	q.open("third", "data/room.yml", "$schema: /room-1.yml\nname: third\n") // nobody owns it: the label decides
@@ -278,5 +282,77 @@ func TestMergeQueueAsksOwners(t *testing.T) {
 	}
 	for _, wrong := range q.server.Wrong() {
 		t.Error(wrong)
+	}
+}
+
+// What is taken back between the proof and the merge, while GitLab rebases, is asked about again.
+func TestMergeQueueAsksAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts ten programs")
+	}
+	for name, takeBack := range map[string]func(*mergeQueue) error{
+		"nothing": func(*mergeQueue) error { return nil },
+		"approval": func(q *mergeQueue) error {
+			return q.repository.AddNote(1, gitlabtest.Note{ID: 902, By: "zoe", Body: "/lgtm cancel", At: time.Now()})
+		},
+		"hold": func(q *mergeQueue) error {
+			return q.repository.AddNote(1, gitlabtest.Note{ID: 902, By: "zoe", Body: "/hold", At: time.Now()})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := newMergeQueue(t, owned)
+			q.open("first", "data/a.yml", "$schema: /person-1.yml\nname: a\nemail: one@x\n")
+			if err := q.repository.AddNote(1, gitlabtest.Note{ID: 901, By: "zoe", Body: "/lgtm", At: time.Now()}); err != nil {
+				t.Fatal(err)
+			}
+			q.moveMain()
+			q.whileRebasing(func() error { return takeBack(q) })
+			want := map[bool]string{true: "merged", false: "holds"}[name == "nothing"]
+			if table := q.loop("--owners", "--no-dry-run"); q.states(table) != want {
+				t.Errorf("got %+v", table)
+			}
+		})
+	}
+}
+
+// A label that effects need, and that goes while GitLab rebases, is asked for again.
+func TestMergeQueueAsksAgainForLabels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts ten programs")
+	}
+	q := newMergeQueue(t)
+	q.open("gone", "data/a.yml", "$schema: /person-1.yml\nname: a\nemail: gone\n")
+	label := func(add, remove []string) error { return q.repository.Label(1, gitlabtest.Jane, add, remove) }
+	if err := label([]string{"deletions-reviewed"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	q.moveMain()
+	if code, out := q.delta(q.loop("--no-dry-run")); code != 0 {
+		t.Fatalf("got %d: %s", code, out)
+	}
+	q.whileRebasing(func() error { return label(nil, []string{"deletions-reviewed"}) })
+	if table := q.loop("--no-dry-run"); q.states(table) != "holds" || table.Rows[0].Text != "approval withdrawn" {
+		t.Errorf("got %+v", table)
+	}
+}
+
+// moveMain commits something that nothing reads to the branch, so that merge requests have to be rebased.
+func (q *mergeQueue) moveMain() {
+	q.t.Helper()
+	if _, err := q.repository.Commit(gitlabtest.Change{By: gitlabtest.Jane, Branch: "main", Message: "moved",
+		Files: map[string]string{"README.md": "moved\n"}}); err != nil {
+		q.t.Fatal(err)
+	}
+}
+
+// whileRebasing lets people do something when GitLab is asked for a rebase.
+func (q *mergeQueue) whileRebasing(do func() error) {
+	q.server.Fault = func(_ int, r *http.Request) gitlabtest.Fault {
+		if strings.HasSuffix(r.URL.Path, "/rebase") {
+			if err := do(); err != nil {
+				q.t.Error(err)
+			}
+		}
+		return gitlabtest.Fault{}
 	}
 }

@@ -206,7 +206,7 @@ func (f *mergeQueueFlags) round(ctx context.Context, env cli.Env, from *forge.Fo
 		line := queue.Line(done.View.Requests, f.people, time.Now())
 		done.Outcome = queue.Walk(done.View.Base, line, look, f.policy())
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !f.noDryRun { // what was merged is told
 		return errors.Join(ctx.Err(), err)
 	}
 	return errors.Join(f.tell(ctx, env, from, done), err)

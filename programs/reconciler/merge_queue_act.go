@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
@@ -99,6 +100,35 @@ func (p *proofs) treeOf(ctx context.Context, commit string) (string, error) {
 	return c.TreeID(), nil
 }
 
+// misses says what a proven request lacks by now: labels for what its tasks announced, and approvals of its content.
+func (p *proofs) misses(ctx context.Context, r queue.Request, of queue.Proven) ([]string, error) {
+	missing := p.prover.Lacks(of.Tree, r)
+	if len(missing) > 0 || p.approvals == nil {
+		return missing, nil
+	}
+	asked := proving.Asked{Base: p.prover.Ref(of.Base), Head: p.prover.Ref(of.Tree)}
+	var err error
+	if asked.Settings, err = source.OpenSettings(ctx, settings.FromBase+p.flags.settingsPath(), asked.Base); err != nil {
+		return nil, err
+	}
+	for range asks { // GitLab needs a moment after it rebased
+		if missing, err = p.approvals.unapproved(ctx, r, asked); err == nil || ctx.Err() != nil {
+			break
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(p.flags.pause):
+		}
+	}
+	return missing, err
+}
+
+// asks is how often approvals are asked about before a merge until there is an answer.
+const asks = 5
+
+// settingsPath returns the path of the settings in the branch.
+func (f *mergeQueueFlags) settingsPath() string { return cmp.Or(f.config, settings.FileName) }
+
 // close removes what was made.
 func (p *proofs) close() {
 	if p.prover != nil {
@@ -121,8 +151,8 @@ func (f *mergeQueueFlags) act(ctx context.Context, env cli.Env, from *forge.Forg
 	if err != nil {
 		return nil, err
 	}
-	r := forge.Round{Acting: forge.Acting{Forge: *from, People: f.people, Tool: "prcheck", TreeOf: p.treeOf}, Store: store,
-		Branch: f.project + " " + f.target, Prove: look, Policy: f.policy(), Pause: f.pause, Wait: f.every}
+	r := forge.Round{Acting: forge.Acting{Forge: *from, People: f.people, Tool: "prcheck", TreeOf: p.treeOf,
+		Misses: p.misses}, Store: store, Branch: f.project + " " + f.target, Prove: look, Policy: f.policy(), Pause: f.pause, Wait: f.every}
 	done, err := r.Run(ctx)
 	if errors.Is(err, forge.ErrOwned) {
 		_, err = fmt.Fprintf(env.Stderr, "reconciler: %v\n", forge.ErrOwned)
@@ -137,7 +167,7 @@ func (f *mergeQueueFlags) act(ctx context.Context, env cli.Env, from *forge.Forg
 // openState opens the state by the settings of a commit of the branch.
 func (f *mergeQueueFlags) openState(ctx context.Context, env cli.Env, base string) (state.Store, error) {
 	ref := "git:" + base + "@" + f.repository
-	rules, err := source.OpenSettings(ctx, settings.FromBase+cmp.Or(f.config, settings.FileName), ref)
+	rules, err := source.OpenSettings(ctx, settings.FromBase+f.settingsPath(), ref)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -203,7 +204,7 @@ func (f *deltaFlags) execute(ctx context.Context, env cli.Env, p *proving.Prover
 	if err != nil {
 		return nil, err
 	}
-	run.base, run.head = p.Refs(trees)
+	run.base, run.head = p.Ref(trees.Base), p.Ref(trees.Head)
 	run.plan, run.config = filepath.Join(folder, "plan.json"), run.base+":"+f.config
 	run.logs = filepath.Join(f.logs, fmt.Sprintf("%d", s.Number))
 	if err := cli.WriteFile(run.plan, func(w io.Writer) error { return plan.Write(w, made) }); err != nil {
@@ -218,24 +219,25 @@ func (f *deltaFlags) execute(ctx context.Context, env cli.Env, p *proving.Prover
 	if err != nil {
 		return nil, err
 	}
+	file, err := journal.Open(ctx, journal.FileName(run.out, run.logs))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // it goes with its folder
 	in := remembering{store: deltas.NewStore(remembered), trees: trees, made: made}
 	end, err := in.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	file, err := journal.Open(ctx, journal.FileName(run.out, run.logs))
-	if err != nil {
-		return nil, err
-	}
 	trouble := runPlan(ctx, env, run, file)
 	results, err = readResults(run.out)
-	if end := end(results); end != nil || err != nil {
-		return results, errors.Join(trouble, end, err)
+	if errors.Is(err, fs.ErrNotExist) && trouble != nil {
+		err = nil // nothing was run, and the trouble says why
 	}
 	if errors.Is(trouble, cli.ErrFailed) {
 		trouble = nil // the tasks say it
 	}
-	return results, trouble
+	return results, errors.Join(trouble, err, end(results))
 }
 
 // readResults reads the results that a run wrote.

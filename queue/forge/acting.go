@@ -17,6 +17,8 @@ type Acting struct {
 	Tool    string   // begins the name of the status
 	// TreeOf returns the tree of a commit. GitLab's API does not tell it.
 	TreeOf func(ctx context.Context, commit string) (string, error)
+	// Misses says what a request lacks by now beside labels of approval, such as approvals of its content; nil is nothing.
+	Misses func(ctx context.Context, r queue.Request, p queue.Proven) ([]string, error)
 }
 
 var (
@@ -35,11 +37,16 @@ func (f *Acting) Moment(ctx context.Context, number int, p queue.Proven) (queue.
 		CannotCompare: f.Project.MergeMethod != "ff" && f.Project.MergeMethod != "rebase_merge"}
 	has := func(label string) bool { return slices.Contains(m.Labels, label) }
 	out.IsHeld = slices.ContainsFunc(queue.HoldLabels, has) || slices.ContainsFunc(queue.ErrorLabels, has)
-	r := queue.Request{Number: number, Labels: m.Labels}
+	r := queue.Request{Number: number, Head: m.Head, Labels: m.Labels}
 	if r.Events, err = f.events(ctx, number); err != nil {
 		return out, err
 	}
-	_, out.IsApproved = r.Approval(f.People)
+	if _, out.IsApproved = r.Approval(f.People); out.IsApproved && f.Misses != nil && m.Head == p.Head {
+		missing, err := f.Misses(ctx, r, p)
+		if out.IsApproved = len(missing) == 0; err != nil {
+			return out, err
+		}
+	}
 	if out.Target, err = f.Client.Branch(ctx, f.Target); err != nil { // last, so that it is the newest
 		return out, err
 	}

@@ -50,11 +50,12 @@ type Prover struct {
 	at      Place
 	folder  string // of the scratch
 	scratch *git.Scratch
-	commits map[string]string // by tree: of bases and of rebased heads
-	rebased map[queue.Pair]git.Rebased
-	bases   map[queue.Pair]string // trees
+	commits map[string]string          // by tree: of bases and of rebased heads
+	rebased map[queue.Pair]git.Rebased // by commits
+	bases   map[queue.Pair]string      // trees
 	// mistakes are those of bundles, by digest, that were validated as a whole, or on top of one that was.
 	mistakes map[string][]string
+	needed   map[string][]string // labels that effects ask for, by the tree of a rebased head
 	made     map[queue.Pair]queue.Proof
 	plans    map[queue.Pair]*plan.Plan
 }
@@ -70,7 +71,7 @@ func New(ctx context.Context, at Place) (*Prover, error) {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
 	return &Prover{at: at, folder: folder, scratch: s, commits: map[string]string{}, rebased: map[queue.Pair]git.Rebased{},
-		bases: map[queue.Pair]string{}, mistakes: map[string][]string{}, made: map[queue.Pair]queue.Proof{},
+		bases: map[queue.Pair]string{}, mistakes: map[string][]string{}, needed: map[string][]string{}, made: map[queue.Pair]queue.Proof{},
 		plans: map[queue.Pair]*plan.Plan{}}, nil
 }
 
@@ -127,10 +128,11 @@ func (p *Prover) prove(ctx context.Context, pair queue.Pair, r queue.Request) (q
 		return out, err
 	}
 	p.commits[on.TreeID()], p.bases[pair] = on.Hash(), on.TreeID()
-	rebased, isKnown := p.rebased[pair]
+	onto := queue.Pair{Head: pair.Head, Base: on.Hash()} // git looks at the history as well, so a tree is not enough
+	rebased, isKnown := p.rebased[onto]
 	if !isKnown {
 		if rebased, err = p.scratch.Rebase(ctx, on.Hash(), pair.Head); err == nil {
-			p.rebased[pair] = rebased
+			p.rebased[onto] = rebased
 		}
 	}
 	if out.Conflicts = rebased.Conflicts; err != nil || len(out.Conflicts) > 0 {
@@ -191,15 +193,22 @@ func (p *Prover) look(ctx context.Context, out queue.Proof, in change.Inputs, ba
 		needed = append(needed, deltas.NewStore(c.State).Fill(ctx, pair, out.Tasks, time.Now())...)
 	}
 	slices.Sort(needed)
-	for _, label := range slices.Compact(needed) {
-		if !slices.Contains(r.Labels, label) {
-			out.Labels = append(out.Labels, label)
-		}
-	}
+	p.needed[out.Tree] = slices.Compact(needed)
+	out.Labels = p.Lacks(out.Tree, r)
 	if p.at.Unapproved != nil && owners.HasRules(c.Base) && out.Decide(out.Pair).State.MayMerge() { // it asks the forge
 		out.Unapproved, err = p.at.Unapproved(ctx, r, Asked{Base: in.Base, Head: in.Head, Settings: c.Source()})
 	}
 	return out, err
+}
+
+// Lacks returns the labels that a request lacks for what its tasks announced, by the tree of its rebased head.
+func (p *Prover) Lacks(tree string, r queue.Request) (labels []string) {
+	for _, label := range p.needed[tree] {
+		if !slices.Contains(r.Labels, label) {
+			labels = append(labels, label)
+		}
+	}
+	return labels
 }
 
 // labelsOfHeld returns the labels that a merge request needs for what the tasks announced that need not run again.
@@ -334,7 +343,11 @@ func (p *Prover) Trees(pair queue.Pair) (deltas.Trees, error) {
 	return deltas.Trees{Base: p.bases[pair], Head: proof.Tree}, nil
 }
 
-// Refs returns by which references the commits of a tree pair can be opened while the prover is not closed.
-func (p *Prover) Refs(of deltas.Trees) (base, head string) {
-	return p.ref(p.commits[of.Base]), p.ref(p.commits[of.Head])
+// Ref returns by which reference a commit can be opened while the prover is not closed: one of the repository, or that
+// which has a tree that was proven.
+func (p *Prover) Ref(of string) string {
+	if commit, isTree := p.commits[of]; isTree {
+		of = commit
+	}
+	return p.ref(of)
 }
