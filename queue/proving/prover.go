@@ -71,8 +71,8 @@ func New(ctx context.Context, at Place) (*Prover, error) {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
 	return &Prover{at: at, folder: folder, scratch: s, commits: map[string]string{}, rebased: map[queue.Pair]git.Rebased{},
-		bases: map[queue.Pair]string{}, mistakes: map[string][]string{}, needed: map[string][]string{}, made: map[queue.Pair]queue.Proof{},
-		plans: map[queue.Pair]*plan.Plan{}}, nil
+		bases: map[queue.Pair]string{}, mistakes: map[string][]string{}, needed: map[string][]string{},
+		made: map[queue.Pair]queue.Proof{}, plans: map[queue.Pair]*plan.Plan{}}, nil
 }
 
 // Forget drops all proofs, since what is remembered of tasks may be more by now. What git made and what was validated
