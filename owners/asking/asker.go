@@ -129,9 +129,7 @@ func (a *Asker) coverOlder(ctx context.Context, base, head string) ([]*coverage.
 		}
 	}
 	files, _, err := a.cover(ctx, base, head)
-	if err == nil {
-		_, err = a.sources.Join(ctx, files)
-	}
+	a.sources.Recall(files) // the rules are those of the older version: only base's own may say who is asked
 	return files, err
 }
 

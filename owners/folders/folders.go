@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/app-sre/prcheck/owners/content"
@@ -130,6 +131,10 @@ func (f *Folders) of(folder string) (owned, error) {
 // expanded returns names with the members of groups in the place of the groups.
 func (f *Folders) expanded(names []string) (out []string, err error) {
 	for _, name := range names {
+		if !hasLetter(name) { // the forge takes a number for the id of a group
+			out = append(out, name)
+			continue
+		}
 		members, isGroup, err := f.groupOf(name)
 		if err != nil {
 			return nil, fmt.Errorf("asking whether %q is a group: %w", name, err)
@@ -140,6 +145,11 @@ func (f *Folders) expanded(names []string) (out []string, err error) {
 		out = append(out, members...)
 	}
 	return out, nil
+}
+
+// hasLetter reports whether a name is more than a number.
+func hasLetter(name string) bool {
+	return strings.ContainsFunc(name, func(r rune) bool { return r < '0' || r > '9' })
 }
 
 // ownersType stands for OWNERS files among the change types.

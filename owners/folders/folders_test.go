@@ -81,18 +81,20 @@ func TestGroups(t *testing.T) {
 			return []string{"bob", "cy"}, true, nil
 		case "empty":
 			return nil, true, nil
+		case "4711": // of the group with this id
+			return []string{"eve"}, true, nil
 		case "lost":
 			return nil, false, errors.New("no answer")
 		}
 		return nil, false, nil
 	}
-	f := New(from(map[string]string{"OWNERS": "approvers: [ann, writers, empty]\n",
+	f := New(from(map[string]string{"OWNERS": "approvers: [ann, writers, empty, '4711']\n",
 		"OWNERS_ALIASES": "aliases: {writers: [org/team, dan]}\n", "code/OWNERS": "approvers: [ann, lost]\n"}), groups)
 	var got []string
 	for _, p := range f.Cover("README.md", nil, []byte("new")).Contexts[0].People {
 		got = append(got, p.Name)
 	}
-	if want := []string{"ann", "bob", "cy", "dan"}; !slices.Equal(got, want) {
+	if want := []string{"ann", "bob", "cy", "dan", "4711"}; !slices.Equal(got, want) {
 		t.Errorf("approvers %q, want %q", got, want)
 	}
 	if of := f.Cover("code/x.go", []byte("a"), []byte("b")); of.Err == nil || of.IsCovered() {

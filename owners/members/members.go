@@ -55,7 +55,7 @@ func (s Silence) String() string {
 }
 
 // Join adds to the contexts that cover places the members whom their sources name, and returns the sources that are
-// silent.
+// silent. The files are covered by the rules of base.
 func (s *Sources) Join(ctx context.Context, files []*coverage.File) ([]Silence, error) {
 	contexts := covering(files)
 	var all []rules.MemberSource
@@ -73,7 +73,14 @@ func (s *Sources) Join(ctx context.Context, files []*coverage.File) ([]Silence, 
 			return nil, fmt.Errorf("%s: the members of %s: %w", of.File, strings.Join(of.groups, ", "), err)
 		}
 	}
-	for _, c := range contexts {
+	s.Recall(files)
+	return s.asked, nil
+}
+
+// Recall adds to the contexts that cover places the members who are known already, and asks nobody: the rules of an
+// older version name systems that base may never have named. Others are unknown.
+func (s *Sources) Recall(files []*coverage.File) {
+	for _, c := range covering(files) {
 		var people []rules.Person
 		var unknown []string
 		for _, of := range c.Role.Sources {
@@ -84,7 +91,6 @@ func (s *Sources) Join(ctx context.Context, files []*coverage.File) ([]Silence, 
 		}
 		c.Join(people, unknown)
 	}
-	return s.asked, nil
 }
 
 // covering returns the contexts that cover places or parts of them, and have sources, once each.

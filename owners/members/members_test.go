@@ -256,6 +256,28 @@ func TestOnlyForWhatDiffers(t *testing.T) {
 	}
 }
 
+// The rules of an older version ask nobody: what they name beside what was asked stays unknown.
+func TestOlderVersion(t *testing.T) {
+	n := 0
+	s := sources(t, nil, func(r *http.Request) (int, string, error) {
+		if n++; r.URL.String() != source.URL {
+			t.Errorf("asked %s", r.URL)
+		}
+		return said("bob")(r)
+	})
+	if _, err := s.Join(t.Context(), files(t, source)); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := source
+	elsewhere.URL = "https://elsewhere.test/graphql"
+	same, other := files(t, source), files(t, elsewhere)
+	s.Recall(same)
+	s.Recall(other)
+	if people(same) != "ann, bob" || people(other) != "ann, lamps" || n != 1 {
+		t.Errorf("people %s and %s, asked %d times", people(same), people(other), n)
+	}
+}
+
 // Recorded data of a whole repository can be asked as another system: the query fits its GraphQL types.
 func TestRealServer(t *testing.T) {
 	raw, err := os.ReadFile(shared.Path(t, "data", "bundles", "app-interface-base.json"))
