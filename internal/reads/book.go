@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,7 +21,9 @@ const (
 // An entry is an access and whether it happened yet.
 type entry struct {
 	Access
-	seen bool
+	seen    bool
+	isNew   bool // nothing was there when the task first changed it
+	removes bool // the task removed it, or moved it away
 }
 
 // use adds a use. It reports whether this is the first one.
@@ -64,6 +67,7 @@ type book struct {
 	written map[string][]*entry // in shared folders: what the task changed, by folder
 	looks   int                 // how many files were read
 	partial string
+	began   time.Time
 	age     int // how often links and folders changed
 
 	name []byte      // the argument of lstat
@@ -73,7 +77,7 @@ type book struct {
 // newBook returns a book that keeps the names of a scope.
 func newBook(of Scope) *book {
 	b := &book{kept: map[string]*entry{}, targets: map[string]*target{}, folders: map[string]walked{},
-		written: map[string][]*entry{}}
+		written: map[string][]*entry{}, began: time.Now()}
 	for _, folder := range of.Shared {
 		b.shared = append(b.shared, strings.TrimSuffix(filepath.Clean(folder), "/"))
 	}

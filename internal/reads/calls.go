@@ -12,8 +12,9 @@ const (
 	executed
 	asked
 	wrote
-	made  // the call makes the name, if it succeeds
-	moved // the call moves the folder away
+	made    // the call makes the name, if it succeeds
+	moved   // the call moves the folder away
+	removed // the call takes the name away
 )
 
 // A flagsKind says what the flags of a call mean.
@@ -122,16 +123,16 @@ func readingCalls() []call {
 
 // changingCalls lists the calls that make, change, move and remove files.
 func changingCalls() []call {
-	old, target := asked|wrote|moved, wrote|made
+	old, target := asked|wrote|moved|removed, wrote|made
 	return []call{
 		follow(unix.SYS_CREAT, opened|wrote|made),
 		nofollow(unix.SYS_MKDIR, wrote|made),
 		atNofollow(unix.SYS_MKDIRAT, wrote|made),
 		nofollow(unix.SYS_MKNOD, wrote|made),
 		atNofollow(unix.SYS_MKNODAT, wrote|made),
-		nofollow(unix.SYS_RMDIR, asked|wrote),
-		{number: unix.SYS_UNLINK, paths: []pathArg{{asked | wrote, none, 0, false}}, relinks: true},
-		{number: unix.SYS_UNLINKAT, paths: []pathArg{{asked | wrote, 0, 1, false}}, relinks: true},
+		nofollow(unix.SYS_RMDIR, asked|wrote|removed),
+		{number: unix.SYS_UNLINK, paths: []pathArg{{asked | wrote | removed, none, 0, false}}, relinks: true},
+		{number: unix.SYS_UNLINKAT, paths: []pathArg{{asked | wrote | removed, 0, 1, false}}, relinks: true},
 		{number: unix.SYS_RENAME, paths: []pathArg{{old, none, 0, false}, {target, none, 1, false}}, relinks: true},
 		{number: unix.SYS_RENAMEAT, paths: []pathArg{{old, 0, 1, false}, {target, 2, 3, false}}, relinks: true},
 		{number: unix.SYS_RENAMEAT2, paths: []pathArg{{old, 0, 1, false}, {target, 2, 3, false}},

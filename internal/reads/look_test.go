@@ -3,9 +3,11 @@
 package reads_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"reflect"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -16,7 +18,18 @@ import (
 // shared runs a shell command in a folder in which others may write, and returns what it used there, by path.
 func shared(t *testing.T, dir string, in string, script string) map[string]reads.Access {
 	t.Helper()
-	out := map[string]reads.Access{}
+	out, partial := tried(t, dir, in, script)
+	if partial != "" {
+		t.Errorf("%q: got %q", script, partial)
+	}
+	return out
+}
+
+// tried is shared for a record that may have a doubt, which it returns.
+func tried(t *testing.T, dir string, in string, script string) (out map[string]reads.Access, partial string) {
+	t.Helper()
+	out = map[string]reads.Access{}
+	time.Sleep(30 * time.Millisecond) // what is there is older than the run
 	onThread(func() {
 		cmd := exec.Command("/bin/sh", "-c", script)
 		cmd.Dir = dir
@@ -30,14 +43,12 @@ func shared(t *testing.T, dir string, in string, script string) map[string]reads
 				t.Errorf("%q: got %d", script, status.ExitStatus())
 			}
 		})
-		if rec.Partial != "" {
-			t.Errorf("%q: got %q", script, rec.Partial)
-		}
+		partial = rec.Partial
 		for _, a := range rec.Accesses {
 			out[a.Name[len(dir):]] = a
 		}
 	})
-	return out
+	return out, partial
 }
 
 // The names of a folder are those before the task changed it.
@@ -91,6 +102,45 @@ func TestContentBeforeAChange(t *testing.T) {
 		got := shared(t, world(t), "", script)["/a"]
 		if isKnown != (got.Before != nil && got.Before.SHA256 == a && got.Before.IsProgram) {
 			t.Errorf("%q: got %+v", script, got.Before)
+		}
+	}
+}
+
+// What somebody else changed before the task did is not what the task found, and no excuse for it.
+func TestChangedByOthersFirst(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		change       func(dir string) error
+		isRight      func(out map[string]reads.Access, partial string) bool
+	}{
+		{"looked for in vain, then read and changed", "[ -e dir/q ]; WAIT; cat dir/q; echo mine >>dir/q",
+			func(dir string) error { return os.WriteFile(dir+"/dir/q", []byte("theirs"), 0o600) },
+			func(_ map[string]reads.Access, partial string) bool { return partial != "" }},
+		{"looked for in vain, then made", "[ -e dir/q ]; echo mine >>dir/q; WAIT", nil,
+			func(out map[string]reads.Access, partial string) bool { return partial == "" && !out["/dir/q"].Seen }},
+		{"read, then changed", "cat a; WAIT; echo mine >>a",
+			func(dir string) error { return os.WriteFile(dir+"/a", []byte("theirs"), 0o600) },
+			func(out map[string]reads.Access, _ string) bool { return out["/a"].Before == nil }},
+		{"read, then replaced and changed", "cat a; WAIT; echo mine >>a",
+			func(dir string) error { return os.Rename(dir+"/b", dir+"/a") },
+			func(out map[string]reads.Access, _ string) bool { return out["/a"].Before == nil }},
+		{"changed, then gone in a listing", "echo >>dir/c; WAIT; ls dir",
+			func(dir string) error { return os.Remove(dir + "/dir/c") },
+			func(out map[string]reads.Access, _ string) bool { return out["/dir"].Unsteady }},
+	} {
+		dir := world(t)
+		changed := make(chan error, 1)
+		time.AfterFunc(300*time.Millisecond, func() {
+			var err error
+			if c.change != nil {
+				err = c.change(dir)
+			}
+			changed <- errors.Join(err, os.WriteFile(dir+"/flag", nil, 0o600))
+		})
+		wait := "while [ ! -e flag ]; do sleep 0.05; done"
+		out, partial := tried(t, dir, "", strings.ReplaceAll(c.script, "WAIT", wait))
+		if err := <-changed; err != nil || !c.isRight(out, partial) {
+			t.Errorf("%s: got %+v, %q, %v", c.name, out, partial, err)
 		}
 	}
 }
