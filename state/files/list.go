@@ -77,7 +77,7 @@ func (w World) Of(run Run) (l List, partial string) {
 	for path, isOpened := range lists {
 		r := Read{Path: path, Lists: isOpened && w.isFolder(path)}
 		r.Found = w.foundBy(run, path, r.Lists)
-		if r.Found == missing && run.seen[path] && !run.hasWritten(path) {
+		if r.Found == missing && run.seen[path] && !run.explains(path) {
 			partial = fmt.Sprintf("it found %q, which is not of its side", path)
 		}
 		l = append(l, r)

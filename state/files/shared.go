@@ -17,6 +17,8 @@ func (w World) foundBy(run Run, name string, lists bool) string {
 		return w.Found(name, lists)
 	case lists:
 		return w.listedBy(run, name, isOther)
+	case !isOther && run.wrote[name] && w.isTrackedFile(name):
+		return unknown // another task may have changed it before this one did
 	case !isOther || !run.hasWritten(name):
 		return w.Found(name, false)
 	case !run.seen[name]:
@@ -27,6 +29,12 @@ func (w World) foundBy(run Run, name string, lists bool) string {
 		return unknown
 	}
 	return otherContent(before.IsProgram, before.SHA256)
+}
+
+// isTrackedFile reports whether the side has a file or a link at a path.
+func (w World) isTrackedFile(name string) bool {
+	_, kind, ok := w.Tree.Lookup(name)
+	return ok && (kind == world.Regular || kind == world.Link)
 }
 
 // listedBy returns what a task found in a folder that others may write to. It is unknown if the task may have seen

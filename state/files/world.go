@@ -227,6 +227,15 @@ func (r Run) hasWritten(name string) bool {
 	return false
 }
 
+// explains reports whether what was at a path that is not of the side may be of the task itself. In a place that others
+// may write to it is only so if the task made or moved a folder above it: a file that it changed was there before.
+func (r Run) explains(name string) bool {
+	if r.InPlace {
+		name = path.Dir(name)
+	}
+	return r.hasWritten(name)
+}
+
 // hasMissed reports whether nothing was at a path when the task first used it.
 func (r Run) hasMissed(name string) bool {
 	seen, isUsed := r.seen[name]
