@@ -2,8 +2,6 @@ package change
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"sync"
 
 	"github.com/app-sre/prcheck/plan"
@@ -86,35 +84,18 @@ func (n notedFiles) Reads(integration, id string) ([]proof.FileRead, error) {
 	return list, err
 }
 
-// ChangedFiles returns the files of the repository that differ between both sides, sorted, and whether they are known.
-func (c *Change) ChangedFiles() (paths []string, known bool) {
+// ChangedFiles returns the files of the repository that differ between both sides, sorted; nil if they are not known.
+func (c *Change) ChangedFiles() []string {
 	if c.Worlds.Base == nil || c.Worlds.Head == nil {
-		return nil, false
+		return nil
 	}
 	base, err := c.Worlds.Base()
 	if err != nil {
-		return nil, false
+		return nil
 	}
 	head, err := c.Worlds.Head()
 	if err != nil {
-		return nil, false
+		return nil
 	}
-	return changedPaths(base.Files(), head.Files()), true
-}
-
-// changedPaths returns the sorted paths of files that both sides do not have alike.
-func changedPaths(base, head []world.File) (paths []string) {
-	on := map[string]world.File{}
-	for _, f := range base {
-		on[f.Path] = f
-	}
-	for _, f := range head {
-		if before, ok := on[f.Path]; !ok || before.Mode != f.Mode || before.ID != f.ID {
-			paths = append(paths, f.Path)
-		}
-		delete(on, f.Path)
-	}
-	paths = slices.AppendSeq(paths, maps.Keys(on))
-	slices.Sort(paths)
-	return paths
+	return append([]string{}, world.Diff(base, head)...)
 }

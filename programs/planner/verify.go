@@ -268,7 +268,7 @@ func writeProofPage(ctx context.Context, env cli.Env, name string, opened *chang
 	if of.answers != nil {
 		in.Server = of.answers.Server + ": " + of.answers.Numbers()
 	}
-	in.Changed, _ = opened.ChangedFiles()
+	in.Changed = opened.ChangedFiles()
 	err := opened.With(ctx, func(from planner.Input) (err error) {
 		in.Subjects, err = proofSubjects(from, p, of)
 		return err
