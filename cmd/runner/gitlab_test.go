@@ -111,7 +111,8 @@ func (l *lab) setMembers(ts *testscript.TestScript, names []string) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		_, _ = fmt.Fprintf(w, `{"data": {"roles": [{"name": "guests", "users": [%s], "bots": []}]}}`, strings.Join(users, ", "))
+		_, _ = fmt.Fprintf(w, `{"data": {"roles": [{"name": "guests", "users": [%s], "bots": []}]}}`,
+			strings.Join(users, ", "))
 	}))
 	ts.Defer(l.source.Close)
 	ts.Setenv("MEMBERS_URL", l.source.URL)

@@ -22,25 +22,39 @@ func spellings(v string) []string {
 		document, quoted(document), quoted(quoted(document)), quoted(quoted(quoted(document))),
 		strings.ReplaceAll(document, "/", `\/`), quoted(strings.ReplaceAll(document, "/", `\/`)),
 		ascii, quoted(ascii), strings.ReplaceAll(ascii, "/", `\/`),
-		"{'token': " + pythonString(v) + "}", quoted(pythonString(v)), html.EscapeString(pythonString(v)), pythonString(pythonString(v)),
-		pythonBytes(v), quoted(pythonBytes(v)), "Exception(" + pythonBytes(v) + ")", html.EscapeString(pythonBytes(v)),
+		"{'token': " + pythonString(v) + "}", quoted(pythonString(v)), html.EscapeString(pythonString(v)),
+		pythonString(pythonString(v)),
+		pythonBytes(v), quoted(pythonBytes(v)), "Exception(" + pythonBytes(v) + ")",
+		html.EscapeString(pythonBytes(v)),
 		strconv.Quote(v), strconv.QuoteToASCII(v), fmt.Sprintf("%+q", v),
-		python.Replace(v), html.EscapeString(v), html.EscapeString(html.EscapeString(v)), html.EscapeString(document), python.Replace(document),
-		eachRune(v, func(r rune) string { return fmt.Sprintf("&#%d;", r) }), eachRune(v, func(r rune) string { return fmt.Sprintf("&#x%X;", r) }),
-		"?q=" + url.QueryEscape(v) + "&x", url.PathEscape(v), url.QueryEscape(url.QueryEscape(v)), url.QueryEscape(document), strings.ToLower(url.QueryEscape(v)),
-		url.QueryEscape(document + "&"), html.EscapeString("?a=b&q=" + url.QueryEscape(v)), eachByte(v, "%%%02x"), eachByte(v, "%%25%02X"),
-		eachByte(v, `\x%02x`), eachByte(v, `\%03o`), quoted(eachByte(v, `\x%02X`)), "$'" + eachByte(v, `\%03o`) + "'",
-		"'" + strings.ReplaceAll(v, "'", `'"'"'`) + "'", `"` + strings.ReplaceAll(v, `"`, `""`) + `"`, "'" + strings.ReplaceAll(v, "'", "''") + "'",
-		eachRune(v, func(r rune) string { return fmt.Sprintf(`\u{%x}`, r) }), eachRune(v, func(r rune) string { return fmt.Sprintf(`\U%08x`, r) }),
-		eachRune(v, func(r rune) string { return fmt.Sprintf("\x1b[3%dm%c", r%8, r) }), eachRune(v, func(r rune) string { return string(r) + "\x1b[0m\x00" }),
-		v[:4] + "\x1b]0;a title\a" + v[4:], v[:4] + "\x1b]8;;http://x\x1b\\" + v[4:], v[:5] + "\u200b" + v[5:], v[:3] + "\x1b[K\x1b(B" + v[3:],
-		v[:6] + "\n" + v[6:], quoted("\x1b[1m" + v[:4] + "\x1b[0m" + v[4:]), "\x1b]8;;https://x/?t=" + url.QueryEscape(v) + "\x1b\\link",
+		python.Replace(v), html.EscapeString(v), html.EscapeString(html.EscapeString(v)),
+		html.EscapeString(document), python.Replace(document),
+		eachRune(v, func(r rune) string { return fmt.Sprintf("&#%d;", r) }),
+		eachRune(v, func(r rune) string { return fmt.Sprintf("&#x%X;", r) }),
+		"?q=" + url.QueryEscape(v) + "&x", url.PathEscape(v), url.QueryEscape(url.QueryEscape(v)),
+		url.QueryEscape(document), strings.ToLower(url.QueryEscape(v)),
+		url.QueryEscape(document + "&"), html.EscapeString("?a=b&q=" + url.QueryEscape(v)), eachByte(v, "%%%02x"),
+		eachByte(v, "%%25%02X"),
+		eachByte(v, `\x%02x`), eachByte(v, `\%03o`), quoted(eachByte(v, `\x%02X`)),
+		"$'" + eachByte(v, `\%03o`) + "'",
+		"'" + strings.ReplaceAll(v, "'", `'"'"'`) + "'", `"` + strings.ReplaceAll(v, `"`, `""`) + `"`,
+		"'" + strings.ReplaceAll(v, "'", "''") + "'",
+		eachRune(v, func(r rune) string { return fmt.Sprintf(`\u{%x}`, r) }),
+		eachRune(v, func(r rune) string { return fmt.Sprintf(`\U%08x`, r) }),
+		eachRune(v, func(r rune) string { return fmt.Sprintf("\x1b[3%dm%c", r%8, r) }),
+		eachRune(v, func(r rune) string { return string(r) + "\x1b[0m\x00" }),
+		v[:4] + "\x1b]0;a title\a" + v[4:], v[:4] + "\x1b]8;;http://x\x1b\\" + v[4:], v[:5] + "\u200b" + v[5:],
+		v[:3] + "\x1b[K\x1b(B" + v[3:],
+		v[:6] + "\n" + v[6:], quoted("\x1b[1m" + v[:4] + "\x1b[0m" + v[4:]),
+		"\x1b]8;;https://x/?t=" + url.QueryEscape(v) + "\x1b\\link",
 	}
 	for _, digits := range []string{
-		base64.StdEncoding.EncodeToString([]byte(v)), base64.URLEncoding.EncodeToString([]byte(document)), hex.EncodeToString([]byte(v)),
+		base64.StdEncoding.EncodeToString([]byte(v)), base64.URLEncoding.EncodeToString([]byte(document)),
+		hex.EncodeToString([]byte(v)),
 		base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte("user:" + v)))),
 	} {
-		out = append(out, url.QueryEscape(digits), quoted(strings.ReplaceAll(digits, "/", `\/`)), digits[:7]+"\x1b[1m"+digits[7:])
+		out = append(out, url.QueryEscape(digits), quoted(strings.ReplaceAll(digits, "/", `\/`)),
+			digits[:7]+"\x1b[1m"+digits[7:])
 	}
 	return append(out, encodings(v)...)
 }
@@ -119,7 +133,8 @@ func pythonString(text string) string {
 	if strings.Contains(text, "'") && !strings.Contains(text, `"`) {
 		quote = `"`
 	}
-	return quote + strings.NewReplacer(`\`, `\\`, quote, `\`+quote, "\n", `\n`, "\t", `\t`, "\x1b", `\x1b`).Replace(text) + quote
+	escaped := strings.NewReplacer(`\`, `\\`, quote, `\`+quote, "\n", `\n`, "\t", `\t`, "\x1b", `\x1b`)
+	return quote + escaped.Replace(text) + quote
 }
 
 // pythonBytes is repr of bytes.

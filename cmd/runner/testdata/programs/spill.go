@@ -31,10 +31,12 @@ func spill(args []string) {
 		if !strings.Contains(v, "canary") {
 			continue
 		}
-		fmt.Println("value", v, url.QueryEscape(v), url.PathEscape(v), hex.EncodeToString([]byte(v)), strconv.Quote(v), html.EscapeString(v))
+		fmt.Println("value", v, url.QueryEscape(v), url.PathEscape(v), hex.EncodeToString([]byte(v)),
+			strconv.Quote(v), html.EscapeString(v))
 		for n := range 4 {
 			inside := strings.Repeat("u", n) + ":" + v + "@host"
-			fmt.Println("basic", base64.StdEncoding.EncodeToString([]byte(inside)), base64.RawURLEncoding.EncodeToString([]byte(inside)))
+			fmt.Println("basic", base64.StdEncoding.EncodeToString([]byte(inside)),
+				base64.RawURLEncoding.EncodeToString([]byte(inside)))
 		}
 		all := spellings(v)
 		for _, form := range all {
