@@ -102,7 +102,11 @@ var kind = state.Kind[Check]{Version: Version, Limit: maxDocument, Valid: func(c
 		return p.Part < 1 || p.Part > c.Of || min(p.Passed, p.Failed, p.OnBase, p.Create, p.Change, p.Delete, p.Other,
 			p.Unknown, p.Uncompared) < 0
 	}
-	if c.MergeRequest == "" || len(c.MergeRequest) > maxName || c.Of < 1 || c.Of > maxParts || len(c.Parts) > c.Of ||
+	numbers := map[int]bool{}
+	for _, p := range c.Parts {
+		numbers[p.Part] = true
+	}
+	if c.MergeRequest == "" || len(c.MergeRequest) > maxName || c.Of < 1 || c.Of > maxParts || len(c.Parts) > c.Of || len(numbers) < len(c.Parts) ||
 		c.Written.IsZero() || min(c.Tasks, c.Skipped) < 0 || slices.ContainsFunc(c.Parts, isWrong) {
 		return errors.New("it is not valid")
 	}

@@ -105,7 +105,9 @@ func TestDamaged(t *testing.T) {
 	}
 	for _, bad := range []string{"{", `{"version":"2"}`, `{"version":"1","merge_request":"g/p!7","of":0}`,
 		`{"version":"1","merge_request":"g/p!8","of":1,"written":"2026-03-01T12:00:00Z","parts":[]}`,
-		`{"version":"1","merge_request":"g/p!7","of":1,"written":"2026-03-01T12:00:00Z","parts":[{"part":2}]}`} {
+		`{"version":"1","merge_request":"g/p!7","of":1,"written":"2026-03-01T12:00:00Z","parts":[{"part":2}]}`,
+		`{"version":"1","merge_request":"g/p!7","of":2,"written":"2026-03-30T12:00:00Z","parts":[{"part":1,"verdict":"passed"},` +
+			`{"part":1,"verdict":"passed"}]}`} {
 		if err := os.WriteFile(files[0], []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}
