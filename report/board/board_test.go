@@ -146,6 +146,44 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
+// A loop that does not say how often it runs is not known after a day: one task, however many units it has.
+func TestRoundsWithoutInterval(t *testing.T) {
+	l := loops.Loop{Integration: "a", Outcome: "done", Ended: noon.Add(-24 * time.Hour),
+		Units: []integration.Standing{{Key: "p", State: "same"}, {Key: "q", State: "same", Things: map[string]int{"same": 1}}}}
+	in := board.Input{Now: noon, Loops: []loops.Loop{l}}
+	if b := board.New(in); !b.IsGood || b.Fleets[0].Shards[0].State != "in step" {
+		t.Errorf("a day old: got %q", b.Title)
+	}
+	if text := page(t, in); !strings.Contains(text, ">2026-03-29 12:00<") {
+		t.Error("a round of another day has no date")
+	}
+	in.Loops[0].Ended = noon.Add(-24*time.Hour - time.Second)
+	b := board.New(in)
+	want := "unknown a, all shards: its last round ended 24 h ago, and nobody knows when the next is due: see whether it runs"
+	if got := tasks(b); got != want || b.IsGood || b.Title != "1 thing is not known" {
+		t.Errorf("got %q with\n%s\nwant\n%s", b.Title, got, want)
+	}
+	if s := b.Fleets[0].Shards[0]; s.State != "unknown" {
+		t.Errorf("got the shard %+v", s)
+	}
+	in.Loops[0].Ended = noon.Add(-12 * time.Hour)
+	if text := page(t, in); !strings.Contains(text, ">00:00<") {
+		t.Error("a round of the day has no time of day alone")
+	}
+}
+
+// What fails or is not known needs somebody, also if it waits for nothing.
+func TestUnitsThatDoNotWait(t *testing.T) {
+	for state, want := range map[string]string{"unknown": "unknown a: p: it is unknown",
+		"failing": "fails a: p: it is failing", "failed": "fails a: p: it is failed", "same": ""} {
+		b := board.New(board.Input{Now: noon, Loops: []loops.Loop{{Integration: "a", Outcome: "done", Ended: noon,
+			Units: []integration.Standing{{Key: "p", State: state}}}}})
+		if got := tasks(b); got != want || b.IsGood != (want == "") {
+			t.Errorf("%s: got %q under %q, want %q", state, got, b.Title, want)
+		}
+	}
+}
+
 // A board without texts has no reason, whose words may name targets.
 func TestReasonsAreLeftOut(t *testing.T) {
 	in := fleet()

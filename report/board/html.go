@@ -206,8 +206,13 @@ func states(of map[string]int) string {
 // when returns a time for people.
 func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// clock returns a time of day for people.
-func clock(t time.Time) string { return t.UTC().Format("15:04") }
+// clock returns a time for people: the time of day alone if it is of the day of the board.
+func clock(now, t time.Time) string {
+	if now.UTC().Format(time.DateOnly) == t.UTC().Format(time.DateOnly) {
+		return t.UTC().Format("15:04")
+	}
+	return t.UTC().Format("2006-01-02 15:04")
+}
 
 // ago returns a time for people as how long ago it was.
 func ago(now, t time.Time) string { return span(now.Sub(t)) + " ago" }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/phrase"
 	"github.com/app-sre/prcheck/state/checks"
 	"github.com/app-sre/prcheck/state/loops"
@@ -47,32 +48,52 @@ const inStep = "in step"
 // maxMissed is after how many intervals without a round a loop is late.
 const maxMissed = 3
 
+// maxAge is after how long nobody knows how the work of a loop stands that does not say how often it runs.
+const maxAge = 24 * time.Hour
+
 // isLate reports whether a loop should have made a round since.
 func isLate(l loops.Loop, now time.Time) bool {
 	return l.Every > 0 && now.Sub(l.Ended) > time.Duration(maxMissed*l.Every)*time.Second
 }
+
+// isStale reports whether nobody knows when a loop should have made a round since, and its last one is old.
+func isStale(l loops.Loop, now time.Time) bool { return l.Every <= 0 && now.Sub(l.Ended) > maxAge }
 
 // stateOf returns how the last round of a loop ended, for people.
 func stateOf(l loops.Loop, now time.Time) string {
 	switch {
 	case l.Outcome != "done":
 		return kindFails
+	case isStale(l, now):
+		return kindUnknown
 	case isLate(l, now):
 		return kindLate
 	}
 	return inStep
 }
 
-// unitState returns the word of the board for a state of a unit that its loop knows.
-func unitState(l loops.Loop, state string, waits bool, now time.Time) string {
+// unitState returns the word of the board for how a unit stands that its loop knows.
+func unitState(l loops.Loop, u integration.Standing, now time.Time) string {
+	own := ownState(u)
 	switch {
-	case state == "unknown":
+	case own == kindUnknown, own == kindFails:
+		return own
+	case isStale(l, now):
 		return kindUnknown
-	case state == "failing", state == "failed":
-		return kindFails
 	case isLate(l, now):
 		return kindLate
-	case waits:
+	}
+	return own
+}
+
+// ownState returns the word of the board for how a unit stood at the end of the last round.
+func ownState(u integration.Standing) string {
+	switch {
+	case u.State == "unknown":
+		return kindUnknown
+	case u.State == "failing", u.State == "failed":
+		return kindFails
+	case u.Waits:
 		return kindWaits
 	}
 	return inStep
@@ -89,7 +110,7 @@ func fleets(all []loops.Loop, now time.Time) []Fleet {
 				continue
 			}
 			parts++
-			at[l.Integration] = append(at[l.Integration], Shard{u.Key, unitState(l, u.State, u.Waits, now), l.Ended})
+			at[l.Integration] = append(at[l.Integration], Shard{u.Key, unitState(l, u, now), l.Ended})
 		}
 		if parts == 0 || stateOf(l, now) == kindFails && !hasState(at[l.Integration], kindFails) {
 			at[l.Integration] = append(at[l.Integration], Shard{loopName(l), stateOf(l, now), l.Ended})
@@ -190,14 +211,14 @@ func loopTasks(l loops.Loop, now time.Time) []Task {
 	case kindLate:
 		out = append(out, Task{Kind: kindLate, What: name, Since: l.Ended,
 			Do: "its rounds come every " + span(time.Duration(l.Every)*time.Second) + ": see whether it runs"})
+	case kindUnknown:
+		out = append(out, Task{Kind: kindUnknown, What: name, Since: l.Ended, Do: "its last round ended " +
+			ago(now, l.Ended) + ", and nobody knows when the next is due: see whether it runs"})
 	}
 	for _, u := range l.Units {
-		if !u.Waits {
+		kind := ownState(u)
+		if kind == inStep {
 			continue
-		}
-		kind := unitState(l, u.State, true, now)
-		if kind == kindLate {
-			kind = kindWaits
 		}
 		do := cmp.Or(u.Hold, "it is "+u.State)
 		out = append(out, Task{Kind: kind, What: l.Integration + ": " + u.Key, Since: u.Since, Until: u.Opens, Do: do})
