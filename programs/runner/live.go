@@ -31,8 +31,8 @@ type liveFlags struct {
 func (f *liveFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.open, "open", false, "open the page of the report in the browser while tasks run; it is also "+
 		"written, to the file of --html or to report.html in the folder of the logs")
-	cmd.Flags().StringVar(&f.serve, "serve", "", "as --open, but only tell the address; HOST:PORT of this machine takes "+
-		"another than a free port of 127.0.0.1")
+	cmd.Flags().StringVar(&f.serve, "serve", "", "as --open, but only tell the address; --serve=HOST:PORT of this "+
+		"machine takes another than a free port of 127.0.0.1")
 	cmd.Flags().Lookup("serve").NoOptDefVal = "127.0.0.1:0"
 }
 

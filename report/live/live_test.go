@@ -3,12 +3,15 @@ package live_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -194,6 +197,45 @@ func TestAddresses(t *testing.T) {
 	if _, err := live.Start(t.Context(), live.Options{Address: "0.0.0.0:0", Plan: newPlan(1)}); err == nil {
 		t.Error("the page is shown to everybody")
 	}
+}
+
+// A name of this machine may lead elsewhere: what was listened at decides, and is closed.
+func TestListenerOfOthers(t *testing.T) {
+	listener, err := net.Listen("tcp", "0.0.0.0:0") //nolint:gosec,noctx // it is to be refused
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	if s, err := live.StartOn(listener, options(newPlan(1))); err == nil {
+		_ = s.End(context.Background(), nil)
+		t.Fatal("the page is shown to everybody")
+	}
+	if _, err := listener.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("it goes on to listen: %v", err)
+	}
+}
+
+// A copy that is being written ends before the last state is written.
+func TestStopCopiesWaits(t *testing.T) {
+	t.Parallel()
+	began, goOn := make(chan struct{}), make(chan struct{})
+	var hasEnded atomic.Bool
+	opts := options(newPlan(1))
+	opts.Copy = func([]byte) error {
+		close(began)
+		<-goOn
+		hasEnded.Store(true)
+		return nil
+	}
+	s := begin(t, opts)
+	s.Observe(wrapper.Event{Task: opts.Plan.Tasks[0]})
+	<-began
+	time.AfterFunc(50*time.Millisecond, func() { close(goOn) })
+	s.StopCopies()
+	if !hasEnded.Load() {
+		t.Error("a copy is still being written")
+	}
+	s.StopCopies()
 }
 
 // A reader hears what it missed. Who missed too much loads the page again.

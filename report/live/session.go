@@ -50,7 +50,8 @@ type Session struct {
 	keys     *keys
 	policy   string // of the page
 	events   *ring
-	work     sync.WaitGroup // the server and the copies
+	work     sync.WaitGroup // the server and what it tells
+	copies   sync.WaitGroup // of the page
 	watch    sync.WaitGroup // a browser that was started
 	ended    chan struct{}  // closed by the end of the run
 	more     chan struct{}  // wakes who tells the effects
@@ -78,14 +79,22 @@ func Start(ctx context.Context, opts Options) (*Session, error) {
 	if err := CheckAddress(address); err != nil {
 		return nil, err
 	}
-	policy, err := report.LivePolicy()
-	if err != nil {
-		return nil, err
-	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("showing the page at %s: %w", address, err)
+	}
+	return startOn(listener, opts)
+}
+
+// startOn serves what comes to a listener, which is the session's from now on.
+func startOn(listener net.Listener, opts Options) (*Session, error) {
+	policy, err := report.LivePolicy()
+	if err == nil {
+		err = CheckAddress(listener.Addr().String()) // a name may lead anywhere
+	}
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
 	}
 	s := &Session{opts: opts, listener: listener, keys: newKeys(), policy: policy, events: newRing(),
 		ended: make(chan struct{}), more: make(chan struct{}, 1),
@@ -99,7 +108,7 @@ func Start(ctx context.Context, opts Options) (*Session, error) {
 	s.work.Go(func() { _ = s.server.Serve(listener) }) // it ends with Shutdown
 	s.work.Go(s.tellEffects)
 	if opts.Copy != nil {
-		s.work.Go(s.keepCopies)
+		s.copies.Go(s.keepCopies)
 	}
 	return s, nil
 }
@@ -322,13 +331,15 @@ func (s *Session) keepCopies() {
 	}
 }
 
-// StopCopies ends the writing of copies: what is written from now on is the last state. It may be called twice.
+// StopCopies ends the writing of copies, and waits for one that is being written: what is written from now on is the
+// last state. It may be called twice.
 func (s *Session) StopCopies() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if !s.hasEnded() {
 		close(s.ended)
 	}
+	s.mu.Unlock()
+	s.copies.Wait() // without the lock, which a copy takes
 }
 
 // End shows the last page and ends the session: when all open pages have it, or after some seconds, or when the context
