@@ -149,7 +149,8 @@ func TestUnknown(t *testing.T) {
 // A loop that does not say how often it runs is not known after a day: one task, however many units it has.
 func TestRoundsWithoutInterval(t *testing.T) {
 	l := loops.Loop{Integration: "a", Outcome: "done", Ended: noon.Add(-24 * time.Hour),
-		Units: []integration.Standing{{Key: "p", State: "same"}, {Key: "q", State: "same", Things: map[string]int{"same": 1}}}}
+		Units: []integration.Standing{{Key: "p", State: "same"},
+			{Key: "q", State: "same", Things: map[string]int{"same": 1}}}}
 	in := board.Input{Now: noon, Loops: []loops.Loop{l}}
 	if b := board.New(in); !b.IsGood || b.Fleets[0].Shards[0].State != "in step" {
 		t.Errorf("a day old: got %q", b.Title)

@@ -106,8 +106,9 @@ var kind = state.Kind[Check]{Version: Version, Limit: maxDocument, Valid: func(c
 	for _, p := range c.Parts {
 		numbers[p.Part] = true
 	}
-	if c.MergeRequest == "" || len(c.MergeRequest) > maxName || c.Of < 1 || c.Of > maxParts || len(c.Parts) > c.Of || len(numbers) < len(c.Parts) ||
-		c.Written.IsZero() || min(c.Tasks, c.Skipped) < 0 || slices.ContainsFunc(c.Parts, isWrong) {
+	if c.MergeRequest == "" || len(c.MergeRequest) > maxName || c.Of < 1 || c.Of > maxParts || len(c.Parts) > c.Of ||
+		len(numbers) < len(c.Parts) || c.Written.IsZero() || min(c.Tasks, c.Skipped) < 0 ||
+		slices.ContainsFunc(c.Parts, isWrong) {
 		return errors.New("it is not valid")
 	}
 	return nil
