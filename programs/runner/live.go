@@ -13,6 +13,7 @@ import (
 
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/safepath"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/report/lines"
@@ -59,6 +60,18 @@ func (f liveFlags) pageName(html, logs string) string {
 		return html
 	}
 	return filepath.Join(logs, "report.html")
+}
+
+// removePage removes the page of the run before: a run that ends early leaves none that looks like its own. What the
+// command reads stays.
+func (f liveFlags) removePage(name string, reads ...string) error {
+	if !f.isOn() || isRead(name, reads) {
+		return nil
+	}
+	if err := safepath.Remove(name); err != nil {
+		return cli.Invalid(fmt.Errorf("removing an earlier page: %w", err))
+	}
+	return nil
 }
 
 // A shownPage is the page of a run, shown while its tasks run. A nil one is not shown.

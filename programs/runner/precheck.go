@@ -116,8 +116,9 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	}
 	folder := f.ci.folder
 	f.html, f.ci, f.logs = folder.html(f.html), folder.ci(f.ci), folder.logs(f.logs, f.areLogsGiven)
+	isBeside := f.html == "" // the page, which then lies in the folder of the logs
 	f.html = f.live.pageName(f.html, f.logs)
-	if err := folder.open(ctx, env); err != nil {
+	if err := folder.open(ctx, env, f.in.Base, f.in.Head, f.in.Config); err != nil {
 		return err
 	}
 	err := change.CheckPaths(ctx, env, change.Paths{
@@ -125,6 +126,11 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	})
 	if err != nil {
 		return err
+	}
+	if isBeside {
+		if err := f.live.removePage(f.html, f.in.Base, f.in.Head, f.in.Config); err != nil {
+			return err
+		}
 	}
 	f.in.Writes = append(f.ci.names(), f.planOut, f.out, f.html)
 	if f.in, err = fromCheckout(ctx, env, f.in, f.repo); err != nil {

@@ -78,7 +78,8 @@ func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 	case !f.ci.needPlaces() && f.repo+f.config != "":
 		return cli.Usage(errors.New("--repo and --config are for --junit and --codequality: give one of them"))
 	}
-	if err := folder.open(ctx, env); err != nil {
+	reads := append([]string{f.plan, f.base, f.head, f.config, f.collect}, f.parts...)
+	if err := folder.open(ctx, env, reads...); err != nil {
 		return err
 	}
 	var err error

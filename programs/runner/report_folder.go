@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -15,15 +16,20 @@ import (
 	"github.com/app-sre/prcheck/internal/safepath"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/runner/parts"
 )
 
 // reportsUsage is the help for the flag --reports.
 const reportsUsage = `folder for all reports: plan.json, results.json, report.html, note.md, junit.xml,
 codequality.json, terraform.json, metrics.txt, and of precheck logs/; a flag for a single file wins.
-It must be empty, or one that --reports wrote`
+It must be empty, or one that --reports wrote, whose reports are removed first`
 
 // reportMark is the file by which a folder is known to be one for reports.
 const reportMark = ".prcheck-reports"
+
+// reportNames are the files that --reports writes.
+var reportNames = []string{"plan.json", "results.json", "report.html", "note.md", "junit.xml", "codequality.json",
+	"terraform.json", "metrics.txt"}
 
 // A reportFolder is a folder for all reports; "" is none.
 type reportFolder string
@@ -52,8 +58,9 @@ func (f reportFolder) logs(given string, isGiven bool) string {
 	return filepath.Join(string(f), "logs")
 }
 
-// open makes the folder, or checks that it is one for reports.
-func (f reportFolder) open(ctx context.Context, env cli.Env) error {
+// open makes the folder, or checks that it is one for reports and removes those of the run before: a run that ends
+// early leaves none that looks like its own. What the command reads stays.
+func (f reportFolder) open(ctx context.Context, env cli.Env, reads ...string) error {
 	if f == "" {
 		return nil
 	}
@@ -74,7 +81,40 @@ func (f reportFolder) open(ctx context.Context, env cli.Env) error {
 		return cli.Invalid(fmt.Errorf("the folder %q of --reports has other files: name an empty one, or one that --reports "+
 			"wrote", string(f)))
 	}
+	for _, e := range entries {
+		if e.IsDir() || !slices.Contains(reportNames, e.Name()) || isRead(filepath.Join(string(f), e.Name()), reads) {
+			continue
+		}
+		if err := root.Remove(e.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return cli.Invalid(fmt.Errorf("removing an earlier report from --reports: %w", err))
+		}
+	}
 	return cli.WriteFile(filepath.Join(string(f), reportMark), func(io.Writer) error { return nil })
+}
+
+// isRead reports whether a file is one of those that a command reads, or is one of results in a folder that it reads.
+func isRead(name string, reads []string) bool {
+	isSame := func(name string) bool {
+		info, err := safepath.Stat(name)
+		return err == nil && slices.ContainsFunc(reads, func(read string) bool {
+			other, err := safepath.Stat(read)
+			return read != "" && err == nil && os.SameFile(info, other)
+		})
+	}
+	if isSame(name) {
+		return true
+	}
+	at, err := filepath.Abs(filepath.Dir(name))
+	if err == nil {
+		at, err = filepath.EvalSymlinks(at)
+	}
+	if err != nil || !parts.IsFile(name) {
+		return err != nil // nobody knows
+	}
+	for !isSame(at) && at != filepath.Dir(at) {
+		at = filepath.Dir(at)
+	}
+	return isSame(at)
 }
 
 // write writes the plan, its results and the note.
