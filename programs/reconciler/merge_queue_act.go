@@ -152,7 +152,8 @@ func (f *mergeQueueFlags) act(ctx context.Context, env cli.Env, from *forge.Forg
 		return nil, err
 	}
 	r := forge.Round{Acting: forge.Acting{Forge: *from, People: f.people, Tool: "prcheck", TreeOf: p.treeOf,
-		Misses: p.misses}, Store: store, Branch: f.project + " " + f.target, Prove: look, Policy: f.policy(), Pause: f.pause, Wait: f.every}
+		Misses: p.misses}, Store: store, Branch: f.project + " " + f.target, Prove: look, Policy: f.policy(),
+		Pause: f.pause, Wait: f.every}
 	done, err := r.Run(ctx)
 	if errors.Is(err, forge.ErrOwned) {
 		_, err = fmt.Fprintf(env.Stderr, "reconciler: %v\n", forge.ErrOwned)
