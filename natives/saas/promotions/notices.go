@@ -188,7 +188,8 @@ func (w *work) waiting() map[string][]notice.Wait {
 			wait := notice.Wait{UID: t.UID(), Target: s.label(), Commit: d.Commit, Code: string(d.Code), Why: d.Hold,
 				Until: d.Opens}
 			if why := firstOf(s.unknown, s.d.Err); d.Code == promotion.Unknown && why != nil {
-				wait.Outage = saas.OutageOf(why)
+				// It is remembered and told as it is. Masked first: the cut may leave half of a secret, which nobody knows.
+				wait.Outage = saas.OutageOf(errors.New(w.env.Mask(why.Error())))
 			}
 			out[t.UID()] = append(out[t.UID()], wait)
 		}

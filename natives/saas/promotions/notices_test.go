@@ -153,6 +153,36 @@ func TestNoticeOfOutage(t *testing.T) {
 	}
 }
 
+// What tells an outage is masked before it is cut, told and remembered.
+func TestNoticeOfOutageIsMasked(t *testing.T) {
+	for _, secret := range []string{"sesame-of-code", "open: sesame-of-code"} {
+		s := newScene(t, 1, 1)
+		h := &hearing{}
+		s.own, s.notices = notified, h
+		s.code = []string{sha(2), sha(1)}
+		s.deployAll(sha(2))
+		_, _ = s.loop()
+		h.kinds()
+		s.noCode = errors.New("https://github.com: refused: " + secret)
+		s.now = s.now.Add(5 * time.Minute)
+		env := s.env()
+		env.Mask = func(text string) string { return strings.ReplaceAll(text, secret, "***") }
+		_ = s.native().Run(t.Context(), env, s.actors())
+		if len(h.events) != 1 || h.events[0].Subject != "https://github.com ***" {
+			t.Errorf("told %+v", h.events)
+		}
+		remembered, err := s.state.Read(t.Context(), "told-events")
+		if err != nil || !strings.Contains(string(remembered), "***") {
+			t.Errorf("remembered %s, %v", remembered, err)
+		}
+		for _, text := range []string{fmt.Sprintf("%+v %s", h.events[0], h.events[0].Data), string(remembered)} {
+			if strings.Contains(text, "sesame-of-code") {
+				t.Errorf("it shows the secret: %s", text)
+			}
+		}
+	}
+}
+
 // A creating cluster keeps what is created, each name once.
 type creating struct {
 	integration.ClusterWriter
