@@ -28,6 +28,7 @@ type described struct {
 	once      sync.Once // most models are those of no base
 	types     map[typeAt][]typeOf
 	resources map[string][]*cloud.Resource // by key
+	secrets   map[typeAt][]string          // places of stored values of all resources of a type, each once
 }
 
 // A typeAt is where resources of a type are.
@@ -49,7 +50,7 @@ func at(a *cloud.API, t *resources.Type) typeAt {
 
 // index sorts types and resources.
 func (d *described) index() {
-	d.types, d.resources = map[typeAt][]typeOf{}, map[string][]*cloud.Resource{}
+	d.types, d.resources, d.secrets = map[typeAt][]typeOf{}, map[string][]*cloud.Resource{}, map[typeAt][]string{}
 	for _, a := range d.base.APIs {
 		if a.Specs() == nil {
 			continue
@@ -61,7 +62,13 @@ func (d *described) index() {
 	for _, r := range d.base.Resources {
 		if r.API != nil && r.Of != nil {
 			d.resources[r.Address.Key] = append(d.resources[r.Address.Key], r)
+			of := at(r.API, r.Of)
+			d.secrets[of] = append(d.secrets[of], secretsOf(r)...)
 		}
+	}
+	for of, all := range d.secrets {
+		slices.Sort(all)
+		d.secrets[of] = slices.Compact(all)
 	}
 }
 
@@ -97,22 +104,35 @@ func (d *described) rulesFor(r *cloud.Resource) (out []rules.Rules, isSame bool)
 }
 
 // stored returns the places of a resource whose values, as base says, come from a store of secrets or from secrets of
-// other resources, but for those of which head says so as well.
-func (d *described) stored(r *cloud.Resource) (out []string) {
+// other resources, but for those of which head says so as well. A resource that base does not have by this key, and a
+// plain one, which stands where its body or its id finds it, may be any of its type: then those of all of them count.
+func (d *described) stored(r *cloud.Resource) []string {
+	var out []string
+	isKnown := false
 	for _, was := range d.resources[r.Address.Key] {
-		if was.API.Endpoint != r.API.Endpoint || was.API.Family != r.API.Family {
-			continue
+		if was.API.Endpoint == r.API.Endpoint && was.API.Family == r.API.Family {
+			isKnown, out = true, append(out, secretsOf(was)...)
 		}
-		of, err := was.API.Specs().Rules(was.Of)
-		if err != nil {
-			continue
-		}
-		for _, s := range was.Overlay(of).Secrets {
-			isKept := slices.ContainsFunc(r.Secrets, func(now cloud.Secret) bool { return now.At == s.At })
-			if !isKept {
-				out = append(out, s.At)
-			}
-		}
+	}
+	if !isKnown || r.Plain != nil {
+		out = append(out, d.secrets[at(r.API, r.Of)]...)
+	}
+	return slices.DeleteFunc(out, func(place string) bool {
+		return slices.ContainsFunc(r.Secrets, func(now cloud.Secret) bool { return now.At == place })
+	})
+}
+
+// secretsOf returns the places of a resource whose values come from a store of secrets or from secrets of others.
+func secretsOf(r *cloud.Resource) (out []string) {
+	if len(r.Secrets)+len(r.Taken) == 0 {
+		return nil
+	}
+	of, err := r.API.Specs().Rules(r.Of)
+	if err != nil {
+		return nil
+	}
+	for _, s := range r.Overlay(of).Secrets {
+		out = append(out, s.At)
 	}
 	return out
 }

@@ -153,6 +153,39 @@ func TestChangeShowsNoStoredSecret(t *testing.T) {
 	}
 }
 
+// A plain resource whose id the service gives is found by its body or by its id, so another name of its entry makes no
+// stored value public.
+func TestChangeShowsNoStoredSecretOfPlain(t *testing.T) {
+	s := newPlainScene(t, "kanban", kanban()...)
+	s.Resources["/specs/habits.json"] = strings.Replace(s.Resources["/specs/habits.json"], `"overrides": [`,
+		`"overrides": [{"type": "v1/boards", "family": "plain", "path": "", "key": ["name", "color"], "reason": "both"},`, 1)
+	s.secrets["cloud/a/title"] = canary
+	s.Add(board, object{"type": "v1/boards", "name": "plans", "body": object{"name": "plans", "color": "red"},
+		"secrets": []any{object{"at": "/title", "secret": object{"path": "cloud/a", "field": "title", "version": 1}}}})
+	s.done("POST /v1/boards")
+	if s.api.Items("/v1/boards")[0]["title"] != canary {
+		t.Fatalf("the service has %v", s.api.Items("/v1/boards"))
+	}
+	base := s.Clone()
+	for name, entry := range map[string]object{
+		"the same name": {"name": "plans"},
+		"another name":  {"name": "other", "adopt": "if-exists"},
+		"its id":        {"resourceId": "/v1/boards/1", "adopt": "if-exists"},
+	} {
+		s.World = base.Clone()
+		entry["type"], entry["body"] = "v1/boards", object{"name": "plans", "color": "red", "title": "guess"}
+		s.Add(board, entry)
+		if got := s.says(base); strings.Contains(got, canary) {
+			t.Errorf("%s: it shows the secret:\n%s", name, got)
+		}
+	}
+}
+
+// says returns all that a dry run of a change of plain resources says.
+func (s *plainScene) says(base *cloudtest.World) string {
+	return (&givingScene{scene: s.scene}).says(base)
+}
+
 // A change whose effect nobody may compare has the effect that the data tell, and what was not compared is told.
 func TestWithheldIsUnknown(t *testing.T) {
 	s := newGivingScene(t, thingSchema())
