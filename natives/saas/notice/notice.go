@@ -39,6 +39,7 @@ type Notice struct {
 	Why     string    `json:"why,omitempty"`
 	Until   time.Time `json:"until,omitzero"`    // of a wait; zero if nobody knows
 	Touches int       `json:"targets,omitempty"` // how many targets an outage touches
+	IsOpen  bool      `json:"-"`                 // of a run that ended well: its verification did not find it good yet
 }
 
 // A Memory is what was told of a target.
@@ -76,7 +77,8 @@ func Of(b *ledger.Book, was Memory) ([]Notice, Memory) {
 		case ledger.Ended: // nobody knows how
 		}
 		if kind != "" {
-			runs = append(runs, Notice{Kind: kind, At: r.At, Commit: r.Commit, Why: r.Why})
+			runs = append(runs, Notice{Kind: kind, At: r.At, Commit: r.Commit, Why: r.Why,
+				IsOpen: r.Check != nil && r.Check.Result != ledger.Good})
 		}
 		if c := r.Check; c != nil && c.Result == ledger.Good {
 			checks = append(checks, Notice{Kind: Verified, At: c.Done, Commit: r.Commit})
@@ -220,6 +222,9 @@ func (n Notice) Text() string {
 func (n Notice) State() string {
 	switch n.Kind {
 	case Deployed, Verified:
+		if n.IsOpen {
+			return "pending"
+		}
 		return "success"
 	case Failed, Unverified, Kind(ledger.Rejected), Kind(ledger.Undid):
 		return "failure"

@@ -3,6 +3,7 @@ package notice_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +57,32 @@ func TestEachEventIsToldOnce(t *testing.T) {
 			if n != 1 {
 				t.Fatalf("seed %d: %s was told %d times", seed, id, n)
 			}
+		}
+	}
+}
+
+// A run is no success before its verification is one.
+func TestStatesOfRun(t *testing.T) {
+	good, bad := &ledger.Check{Result: ledger.Good, Done: begin}, &ledger.Check{Result: ledger.Failed, Done: begin}
+	for _, c := range []struct {
+		run  ledger.Run
+		want string
+	}{
+		{ledger.Run{Result: ledger.Good}, "success"},
+		{ledger.Run{Result: ledger.Good, Check: &ledger.Check{}}, "pending"},
+		{ledger.Run{Result: ledger.Good, Check: good}, "success success"},
+		{ledger.Run{Result: ledger.Good, Check: bad}, "pending failure"},
+		{ledger.Run{Result: ledger.Failed, Check: &ledger.Check{}}, "failure"},
+		{ledger.Run{Result: ledger.Ended}, ""},
+	} {
+		c.run.Commit, c.run.At = "c", begin
+		news, _ := notice.Of(ledger.New("u", "shop/web").Append(c.run), notice.Memory{})
+		var got []string
+		for _, n := range news {
+			got = append(got, n.State())
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%+v: got %q, want %q", c.run, got, c.want)
 		}
 	}
 }
