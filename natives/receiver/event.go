@@ -41,13 +41,13 @@ type body struct {
 }
 
 // namesOf returns the names that an event is about. An event that changes nothing, such as the first one of GitHub, has
-// none.
-func namesOf(r *http.Request, raw []byte) ([]string, error) {
+// none. Of a signed event no header names anything.
+func namesOf(r *http.Request, raw []byte, isSigned bool) ([]string, error) {
 	if r.Header.Get("X-GitHub-Event") == "ping" {
 		return nil, nil
 	}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if id := r.Header.Get("Ce-Id"); id != "" && r.Header.Get("Ce-Specversion") != "" {
+	if id := r.Header.Get("Ce-Id"); !isSigned && id != "" && r.Header.Get("Ce-Specversion") != "" {
 		return listed(r.Header.Get("Ce-Source"), r.Header.Get("Ce-Subject"))
 	}
 	if kind == "application/cloudevents-batch+json" {

@@ -97,17 +97,17 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "the signature is wrong", http.StatusUnauthorized)
 		return
 	}
-	r.take(w, req, raw)
+	r.take(w, req, raw, isSigned)
 }
 
-// take takes an event whose sender is known.
-func (r *Receiver) take(w http.ResponseWriter, req *http.Request, raw []byte) {
-	names, err := namesOf(req, raw)
+// take takes an event whose sender is known. A signature is of the body alone: anybody can send it with other headers.
+func (r *Receiver) take(w http.ResponseWriter, req *http.Request, raw []byte, isSigned bool) {
+	names, err := namesOf(req, raw, isSigned)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	switch woke, isNew := r.wake(digest(req, raw), names); {
+	switch woke, isNew := r.wake(digest(req, raw, isSigned), names); {
 	case !isNew:
 		http.Error(w, "this event came before", http.StatusConflict)
 	case woke:
@@ -118,11 +118,15 @@ func (r *Receiver) take(w http.ResponseWriter, req *http.Request, raw []byte) {
 	}
 }
 
-// digest returns what two events have in common that are the same.
-func digest(req *http.Request, raw []byte) [sha256.Size]byte {
+// digest returns what two events have in common that are the same. A push back and forth has one body twice, but GitLab
+// gives each event an id.
+func digest(req *http.Request, raw []byte, isSigned bool) [sha256.Size]byte {
 	h := sha256.New()
-	_, _ = fmt.Fprintf(h, "%q %q %q %q ", req.Header.Get("X-GitHub-Event"), req.Header.Get("Ce-Id"),
-		req.Header.Get("Ce-Source"), req.Header.Get("Ce-Subject"))
+	if !isSigned {
+		for _, name := range []string{"X-GitHub-Event", "X-Gitlab-Event-UUID", "Ce-Id", "Ce-Source", "Ce-Subject"} {
+			_, _ = fmt.Fprintf(h, "%q ", req.Header.Get(name))
+		}
+	}
 	_, _ = h.Write(raw) // a hash takes everything
 	return [sha256.Size]byte(h.Sum(nil))
 }

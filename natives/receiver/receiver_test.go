@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -118,6 +119,49 @@ func TestEvents(t *testing.T) {
 	} {
 		r.Watch(c.watch)
 		if got := c.of.send(r); got != c.status {
+			t.Errorf("%s: status %d, want %d", c.name, got, c.status)
+		}
+		if got := isAwake(r); got != c.wakes {
+			t.Errorf("%s: the loop is awake: %v", c.name, got)
+		}
+	}
+}
+
+// Whoever recorded a signed event cannot wake a loop with it, whatever headers it has: they are not signed. An event of
+// GitLab has an id, so an equal body with another one is another event.
+func TestReplays(t *testing.T) {
+	r, err := receiver.New(token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Watch([]string{"https://github.com/acme/shop", "https://gitlab.example.com/acme/shop", "other"})
+	const about = `{"repository": {"clone_url": "https://github.com/acme/none"}}`
+	ce := map[string]string{"Ce-Id": "1", "Ce-Specversion": "1.0", "Ce-Source": "other"}
+	uuid := func(id string) map[string]string {
+		return map[string]string{"X-Gitlab-Token": token, "X-Gitlab-Event-UUID": id}
+	}
+	for _, c := range []struct {
+		name, body string
+		header     map[string]string
+		isSigned   bool
+		status     int
+		wakes      bool
+	}{
+		{"an event", github, map[string]string{"X-GitHub-Event": "push"}, true, 202, true},
+		{"as another event", github, map[string]string{"X-GitHub-Event": "pull_request"}, true, 409, false},
+		{"as a ping", github, map[string]string{"X-GitHub-Event": "ping"}, true, 409, false},
+		{"with an id of GitLab", github, map[string]string{"X-Gitlab-Event-UUID": "1"}, true, 409, false},
+		{"as a cloud event", github, ce, true, 409, false},
+		{"as a cloud event about another name", about, ce, true, 200, false},
+		{"of GitLab", gitlab, uuid("1"), false, 202, true},
+		{"of GitLab again", gitlab, uuid("1"), false, 409, false},
+		{"of GitLab, as before by chance", gitlab, uuid("2"), false, 202, true},
+	} {
+		if c.isSigned {
+			c.header = maps.Clone(c.header)
+			c.header["X-Hub-Signature-256"] = sign(token, c.body)
+		}
+		if got := (request{"POST", c.body, c.header}).send(r); got != c.status {
 			t.Errorf("%s: status %d, want %d", c.name, got, c.status)
 		}
 		if got := isAwake(r); got != c.wakes {
