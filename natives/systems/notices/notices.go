@@ -15,6 +15,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/origin"
 	"github.com/app-sre/prcheck/internal/outward"
 	"github.com/app-sre/prcheck/internal/phrase"
@@ -92,12 +93,29 @@ func (c Sender) Status(ctx context.Context, of services.CommitStatus) error {
 	if err != nil {
 		return err
 	}
-	// GitLab refuses a status that is there already.
 	isThere := func(code int, answer []byte) bool {
-		return of.Kind == "gitlab" && code == http.StatusBadRequest &&
-			bytes.Contains(answer, []byte("Cannot transition status"))
+		return of.Kind == "gitlab" && code == http.StatusBadRequest && isRefusedAsThere(of.State, answer)
 	}
 	return c.post(ctx, services.Address{URL: to, Token: of.Token}, to, "application/json", raw, isThere)
+}
+
+// refused matches how GitLab refuses to set a status, with the state in which it is.
+var refused = lazyregexp.New(`Cannot transition status via :\w+ from :(\w+)`)
+
+// isRefusedAsThere reports whether GitLab refuses a state because the status has it already. What waits may run there.
+func isRefusedAsThere(state string, answer []byte) bool {
+	is := refused.FindSubmatch(answer)
+	if is == nil {
+		return false
+	}
+	switch from := string(is[1]); state {
+	case "pending":
+		return from == "pending" || from == "running"
+	case "failure":
+		return from == "failed"
+	default:
+		return from == state
+	}
 }
 
 // post sends a body to an address. What may pass by itself is tried again.

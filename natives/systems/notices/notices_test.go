@@ -108,3 +108,30 @@ func TestStatus(t *testing.T) {
 		}
 	}
 }
+
+// GitLab refuses a status that is there already, and also one that cannot follow: that one was not told.
+func TestStatusThatIsThere(t *testing.T) {
+	s := &sink{}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	for _, c := range []struct {
+		state, text string
+		isTold      bool
+	}{
+		{"success", "Cannot transition status via :success from :success (Reason(s): Status cannot transition)", true},
+		{"success", "Cannot transition status via :success from :failed", false},
+		{"success", "Cannot transition status via :success from :canceled", false},
+		{"failure", "Cannot transition status via :drop from :failed", true},
+		{"failure", "Cannot transition status via :drop from :success", false},
+		{"pending", "Cannot transition status via :enqueue from :pending", true},
+		{"pending", "Cannot transition status via :enqueue from :success", false},
+		{"success", "Cannot transition status", false},
+	} {
+		s.answers, s.text = []int{400}, `{"message": "`+c.text+`"}`
+		err := notices.Sender{Pause: time.Millisecond}.Status(t.Context(), services.CommitStatus{Kind: "gitlab",
+			Repository: server.URL + "/acme/shop", Commit: sha, State: c.state})
+		if (err == nil) != c.isTold {
+			t.Errorf("%s, %s: %v", c.state, c.text, err)
+		}
+	}
+}
