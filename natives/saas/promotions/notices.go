@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,8 +66,11 @@ func (s notifySettings) mistake() (what string, where []string) {
 	return "", nil
 }
 
-// maxNotices is how many notices a loop sends to one receiver; the others follow in the next loops.
-const maxNotices = 200
+// The bounds of what a loop sends to one receiver; the others follow in the next loops.
+const (
+	maxNotices = 200
+	maxRefused = 20 // targets whose notices it does not take
+)
 
 // codeUntold says that somebody could not be told what happened.
 const codeUntold = "PROMOTION_UNTOLD"
@@ -74,12 +79,16 @@ const codeUntold = "PROMOTION_UNTOLD"
 type teller struct {
 	name string
 	send func(ctx context.Context, n notice.Notice, about *saas.Target) error
+	// server returns what takes the notices of a target: if it does not answer, it is not asked for the others.
+	server func(about *saas.Target) string
 }
 
-// What is remembered beside the targets: the outages that last, and since when anything is told.
+// What is remembered beside the targets: the outages that last, since when anything is told, and the targets whose
+// notices are not taken, which come last in the next loop, so that they are in nobody's way.
 const (
-	outageKey = "outages"
-	begunKey  = "begun"
+	outageKey  = "outages"
+	begunKey   = "begun"
+	refusedKey = "refused"
 )
 
 // tellPeople tells what happened since the last loop. A failure changes nothing else: it is told, and the notice is
@@ -102,13 +111,13 @@ func (w *work) tellers() []teller {
 	var out []teller
 	of := w.settings.Notify
 	if of.Events.URL != "" {
-		out = append(out, teller{"events", w.sendEvent})
+		out = append(out, teller{"events", w.sendEvent, func(*saas.Target) string { return "" }})
 	}
 	if len(of.Statuses) > 0 {
-		out = append(out, teller{"statuses", w.sendStatus})
+		out = append(out, teller{"statuses", w.sendStatus, forgeOf})
 	}
 	if of.Cluster && w.act.Cluster != nil {
-		out = append(out, teller{"cluster", w.sendToCluster})
+		out = append(out, teller{"cluster", w.sendToCluster, clusterOf})
 	}
 	return out
 }
@@ -125,31 +134,15 @@ func (w *work) tellOne(ctx context.Context, to teller) error {
 		at := notice.Mark{At: w.now}
 		begun = notice.Memory{Runs: at, Checks: at, Entries: at}
 	}
-	now, sent := map[string]notice.Memory{begunKey: begun}, 0
-	var errs []error
+	all := telling{teller: to, refused: was[refusedKey].Waits, now: map[string]notice.Memory{begunKey: begun},
+		isDown: map[string]bool{}}
 	waits := w.waiting()
-	tell := func(uid string, about *saas.Target, news []notice.Notice, before, after notice.Memory) {
-		if now[uid] = after; len(news) == 0 {
-			return
-		}
-		for _, n := range news {
-			if sent++; sent > maxNotices || len(errs) > 0 {
-				break
-			}
-			if err := to.send(ctx, n, about); err != nil {
-				errs = append(errs, err)
-			}
-		}
-		if sent > maxNotices || len(errs) > 0 {
-			now[uid] = before // all of this target once more: who gets a notice twice knows its id
-		}
-	}
-	for _, t := range w.model.Targets() {
+	for _, t := range all.inOrder(w.model.Targets()) {
 		b := w.asker.books.Known(t.UID())
 		before, isKnown := was[t.UID()]
 		switch {
 		case b == nil && isKnown:
-			now[t.UID()] = before // nobody read it in this loop
+			all.now[t.UID()] = before // nobody read it in this loop
 		case b == nil:
 		default:
 			if !isKnown {
@@ -157,22 +150,81 @@ func (w *work) tellOne(ctx context.Context, to teller) error {
 			}
 			news, after := notice.Of(b, before)
 			began, after := notice.Began(waits[t.UID()], after, w.now)
-			tell(t.UID(), t, append(news, began...), before, after)
+			all.tell(ctx, t.UID(), t, append(news, began...), before, after)
 		}
 	}
-	var all []notice.Wait
+	var unknown []notice.Wait
 	for _, s := range w.all {
-		all = append(all, waits[s.target().UID()]...)
+		unknown = append(unknown, waits[s.target().UID()]...)
 	}
-	news, after := notice.Outages(all, was[outageKey], w.now)
-	tell(outageKey, nil, news, was[outageKey], after)
-	errs = append(errs, updateDocument(ctx, w.act.State, key, func(of map[string]notice.Memory) {
-		clear(of)
-		for uid, m := range now {
-			of[uid] = m
+	news, after := notice.Outages(unknown, was[outageKey], w.now)
+	all.tell(ctx, outageKey, nil, news, was[outageKey], after)
+	if len(all.late) > 0 {
+		all.now[refusedKey] = notice.Memory{Waits: all.late}
+	}
+	return errors.Join(append(all.errs.Errors(), updateDocument(ctx, w.act.State, key,
+		func(of map[string]notice.Memory) {
+			clear(of)
+			maps.Copy(of, all.now)
+		}))...)
+}
+
+// A telling is what a loop tells to one receiver.
+type telling struct {
+	teller
+	refused []string // uids of the targets whose notices it did not take before
+	now     map[string]notice.Memory
+
+	sent   int
+	late   []string // uids of the targets whose notices it does not take
+	failed int
+	isDown map[string]bool // by server
+	errs   saas.Outages
+}
+
+// inOrder returns targets in the order in which they are told.
+func (l *telling) inOrder(all []*saas.Target) []*saas.Target {
+	isRefused := func(t *saas.Target) bool { return slices.Contains(l.refused, t.UID()) }
+	first := slices.DeleteFunc(slices.Clone(all), isRefused)
+	for _, t := range all {
+		if isRefused(t) {
+			first = append(first, t)
 		}
-	}))
-	return errors.Join(errs...)
+	}
+	return first
+}
+
+// tell tells the news of one target, or of none, in their order. If one is not taken, all of them are sent once more by
+// the next loop: who gets a notice twice knows its id.
+func (l *telling) tell(ctx context.Context, uid string, about *saas.Target, news []notice.Notice,
+	before, after notice.Memory) {
+	l.now[uid] = after
+	for _, n := range news {
+		server := l.server(about)
+		if l.sent++; l.sent > maxNotices || l.isDown[server] || about != nil && l.failed >= maxRefused {
+			if l.now[uid] = before; slices.Contains(l.refused, uid) {
+				l.late = append(l.late, uid)
+			}
+			return
+		}
+		if err := l.send(ctx, n, about); err != nil {
+			l.now[uid] = before
+			l.fail(err, server, about)
+			return
+		}
+	}
+}
+
+// fail notes why the news of a target are not told.
+func (l *telling) fail(err error, server string, about *saas.Target) {
+	label := ""
+	if about != nil {
+		label = about.Label()
+		l.failed++
+		l.late = append(l.late, about.UID())
+	}
+	l.errs.Add(err, label)
+	l.isDown[server] = integration.ClassOfFailure(err) == integration.FailureTransient
 }
 
 // waiting returns the waits of all subscribers, by the uid of their first target.
@@ -222,12 +274,9 @@ func (w *work) sendStatus(ctx context.Context, n notice.Notice, about *saas.Targ
 	if about == nil || state == "" || !saas.IsCommit(n.Commit) {
 		return nil
 	}
-	at, err := origin.Parse(about.Template.URL)
-	if err != nil || at.Scheme != "https" {
-		return nil //nolint:nilerr // it has no forge that could be told
-	}
-	of, isNamed := w.settings.Notify.Statuses[at.String()]
-	if !isNamed {
+	at := forgeOf(about)
+	of, isNamed := w.settings.Notify.Statuses[at]
+	if at == "" || !isNamed {
 		return nil
 	}
 	token, err := w.env.Secret(ctx, of.Token.ref())
@@ -244,6 +293,26 @@ func (w *work) sendStatus(ctx context.Context, n notice.Notice, about *saas.Targ
 		err = fmt.Errorf("the statuses at %s: %w", at, err)
 	}
 	return err
+}
+
+// forgeOf returns the forge of the repository of a target, as the settings name it; "" if it could not be told.
+func forgeOf(about *saas.Target) string {
+	if about == nil {
+		return ""
+	}
+	at, err := origin.Parse(about.Template.URL)
+	if err != nil || at.Scheme != "https" {
+		return ""
+	}
+	return at.String()
+}
+
+// clusterOf returns the name of the cluster of a target, "" if it has none.
+func clusterOf(about *saas.Target) string {
+	if about == nil || about.Namespace.Cluster == nil {
+		return ""
+	}
+	return about.Namespace.Cluster.Name
 }
 
 // eventsResource is the type of events of Kubernetes.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -21,11 +22,20 @@ type hearing struct {
 	events   []services.Event
 	statuses []services.CommitStatus
 	fail     error
+	// refuse returns why it does not take an event about a subject.
+	refuse func(subject string) error
+	asked  []string // subjects of all events
 }
 
 func (h *hearing) Event(_ context.Context, to services.Address, e services.Event) error {
 	if to.URL != "https://events.example.com/saas" {
 		return fmt.Errorf("sent to %s", to.URL)
+	}
+	h.asked = append(h.asked, e.Subject)
+	if h.refuse != nil {
+		if err := h.refuse(e.Subject); err != nil {
+			return err
+		}
 	}
 	if h.fail == nil {
 		h.events = append(h.events, e)
@@ -97,6 +107,57 @@ func TestNotices(t *testing.T) {
 	s.mustLoop()
 	if got := h.kinds(); got != "" {
 		t.Errorf("a quiet loop told %q", got)
+	}
+}
+
+// A notice that a receiver does not take is in the way of no other target, also if many are such ones. A receiver that
+// does not answer is asked once.
+func TestRefusedNotices(t *testing.T) {
+	s := newScene(t, 6, 5)
+	h := &hearing{}
+	s.own, s.notices = ", notify: {events: {url: 'https://events.example.com/saas'}}", h
+	s.code = []string{sha(2), sha(1)}
+	s.mustLoop()
+	said := func() string {
+		for _, line := range s.findings {
+			if strings.Contains(line, "was told") {
+				return line
+			}
+		}
+		return ""
+	}
+	h.refuse = func(string) error {
+		return integration.Failure(integration.FailureOfConfig, errors.New("it answered 404"))
+	}
+	s.deployAll(sha(2))
+	asked := map[string]bool{}
+	for range 5 {
+		h.asked = nil
+		if _, _ = s.loop(); len(h.asked) != maxRefused || !strings.Contains(said(), "and 19 more") {
+			t.Errorf("asked %d times, said %q", len(h.asked), said())
+		}
+		for _, subject := range h.asked {
+			asked[subject] = true
+		}
+	}
+	h.asked, h.events = nil, nil
+	h.refuse = func(string) error { return integration.Failure(integration.FailureTransient, errors.New("no route")) }
+	_, _ = s.loop()
+	if len(h.asked) != 1 || said() == "" {
+		t.Errorf("asked %q, said %q", h.asked, said())
+	}
+	h.asked, h.refuse = nil, nil
+	_, _ = s.loop()
+	told := map[string]bool{}
+	for _, e := range h.events {
+		told[e.Subject] = true
+	}
+	if len(asked) <= maxRefused || !maps.Equal(told, asked) || said() != "" {
+		t.Errorf("told %d, asked %d, said %q", len(told), len(asked), said())
+	}
+	h.asked = nil
+	if _, _ = s.loop(); len(h.asked) != 0 {
+		t.Errorf("a quiet loop told %q", h.asked)
 	}
 }
 
