@@ -22,6 +22,17 @@ func (s *shop) say(t *testing.T, args ...string) (int, string) {
 	return script.Output(t, cmd)
 }
 
+// Nobody is told that a variable or a flag proves who speaks.
+func TestSaasHelpPromisesNoProof(t *testing.T) {
+	s := newShop(t)
+	_, text := s.say(t, "--help")
+	for _, want := range []string{"GITLAB_USER_LOGIN", "Neither proves anything about a person", "words: comments"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the help does not say %q:\n%s", want, text)
+		}
+	}
+}
+
 // A person holds a target by the program: it does not run until that is taken back. A dry run notes nothing, and the
 // word of somebody who may not is refused.
 func TestPeopleSpeakForTargets(t *testing.T) {
@@ -51,7 +62,7 @@ func TestPeopleSpeakForTargets(t *testing.T) {
 	env := s.env
 	s.env = append(slices.Clone(env), "GITLAB_USER_LOGIN=joe")
 	if code, text := s.say(t, "hold", "shop/production", "--by", "jane", "--no-dry-run"); code != 2 ||
-		!strings.Contains(text, "this job was started by joe") {
+		!strings.Contains(text, "this job was started by joe") || strings.Contains(text, "cannot speak") {
 		t.Errorf("a job of somebody else: %d\n%s", code, text)
 	}
 	if code, text := s.say(t, "hold", "shop/production", "--no-dry-run"); code != 1 ||

@@ -12,7 +12,8 @@ import (
 	"github.com/app-sre/prcheck/natives/saas/promotions"
 )
 
-// ciUser is the variable in which GitLab tells a job who started it.
+// ciUser is the variable in which GitLab tells a job who started it. Whoever can set it can be anybody, so it is a
+// default, and no proof.
 const ciUser = "GITLAB_USER_LOGIN"
 
 func saasCommand(env cli.Env, natives []integration.Native) *cobra.Command {
@@ -33,10 +34,12 @@ target with who gave it and when, and the next loops and runs follow it. Words:
 
 TARGET is what the settings call it: SAAS/TEMPLATE/ENVIRONMENT, SAAS/ENVIRONMENT, an
 environment, its own name or its identity. COMMIT is a full sha. The settings of base say
-who may speak for a target (may); the word of anybody else is noted as refused. In a job of
-GitLab it is the person who started the job. Nothing else proves a name that --by gives: whoever
-can run this command can write to the bucket. With words: comments the settings take words by
-comments alone, whose authors the forge knows.
+who may speak for a target (may); the word of anybody else is noted as refused.
+
+In a job of GitLab, --by is by default who started the job, as GITLAB_USER_LOGIN says, and no
+other name is taken there by mistake. Neither proves anything about a person: whoever can run
+this command can set that variable, give any name, and write to the bucket. With words: comments
+the settings take words by comments alone, whose authors the forge knows.
 
 It is a dry run unless --no-dry-run is given, whatever the environment says.
 
@@ -52,7 +55,7 @@ Exit codes: 0 done; 1 refused; 2 wrong usage; 3 nothing could be done.`,
 			case by == "":
 				by = user
 			case user != "" && by != user:
-				return cli.Usage(fmt.Errorf("this job was started by %.80s, who cannot speak as %.80s: leave out --by", user, by))
+				return cli.Usage(fmt.Errorf("this job was started by %.80s, and --by names %.80s: leave out --by", user, by))
 			}
 			text := strings.Join(args, " ")
 			if err := promotions.CheckWord(text); err != nil {
