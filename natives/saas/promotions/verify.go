@@ -2,11 +2,14 @@ package promotions
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"time"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/natives/saas"
@@ -89,21 +92,94 @@ func (w *work) jobReading(ctx context.Context, t *saas.Target, of saas.Verificat
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", t.UID(), run.Commit, run.At.UnixMicro()))
 	id := hex.EncodeToString(sum[:])[:20]
 	ref := integration.ObjectRef{Resource: jobsResource, Namespace: t.Namespace.Name, Name: "saas-verify-" + id}
+	all, err := readDocument[madeJob](ctx, w.act.State, jobsKey)
+	if err != nil {
+		return ledger.Unknown, err
+	}
 	raw, err := cluster.Get(ctx, ref)
 	if errors.Is(err, integration.ErrNotThere) {
-		job, err := json.Marshal(verificationJob(ref, id, t, of, run.Commit))
-		if err == nil {
-			_, err = cluster.Create(ctx, ref, job)
-		}
-		if errors.Is(err, integration.ErrChanged) {
-			err = nil // another loop was faster
-		}
-		return ledger.Unknown, err
+		return ledger.Unknown, w.makeJob(ctx, cluster, ref, id, all[id], verificationJob(ref, id, t, of, run.Commit))
 	}
 	if err != nil {
 		return ledger.Unknown, err
 	}
-	return resultOf(raw, id)
+	says, err := resultOf(raw, id)
+	if err != nil {
+		return ledger.Unknown, err
+	}
+	if err := w.knowJob(ctx, ref, raw, id, all[id]); err != nil {
+		return ledger.Unknown, err
+	}
+	return says, nil
+}
+
+// A madeJob is what is remembered of a Job that a loop made. Anybody in the namespace can make one of its name and
+// label, so its word counts only if it is that one.
+type madeJob struct {
+	At   time.Time `json:"at"`
+	Mark string    `json:"mark"`          // it has this one; nobody knows it before it is made
+	UID  string    `json:"uid,omitempty"` // "" if the loop ended before it knew
+}
+
+// jobsKey is where Jobs are remembered, by the label that they have; markOfJob is the annotation with the mark of one.
+const (
+	jobsKey   = "jobs"
+	markOfJob = "prcheck.saas/mark"
+)
+
+// makeJob makes a Job. Its mark is remembered first, so that a loop that is cut off knows its Job again.
+func (w *work) makeJob(ctx context.Context, cluster integration.ClusterWriter, ref integration.ObjectRef, id string,
+	was madeJob, job map[string]any) error {
+	mine := madeJob{At: w.now.UTC(), Mark: rand.Text()}
+	isMine := false
+	err := updateDocument(ctx, w.act.State, jobsKey, func(all map[string]madeJob) {
+		maps.DeleteFunc(all, func(_ string, of madeJob) bool { return w.now.Sub(of.At) > 2*keepJob*time.Second })
+		if isMine = all[id].Mark == was.Mark; isMine {
+			all[id] = mine
+		}
+	})
+	if err != nil || !isMine { // else another loop makes it
+		return err
+	}
+	job["metadata"].(map[string]any)["annotations"] = map[string]any{markOfJob: mine.Mark}
+	raw, err := json.Marshal(job)
+	if err == nil {
+		raw, err = cluster.Create(ctx, ref, raw)
+	}
+	if errors.Is(err, integration.ErrChanged) {
+		return nil // the next loop looks at it
+	}
+	if err != nil {
+		return err
+	}
+	return w.knowJob(ctx, ref, raw, id, mine)
+}
+
+// knowJob returns an error if a Job is none that a loop made. The first time that one is seen its uid is remembered.
+func (w *work) knowJob(ctx context.Context, ref integration.ObjectRef, raw []byte, id string, was madeJob) error {
+	var is struct {
+		Metadata struct {
+			UID         string            `json:"uid"`
+			Annotations map[string]string `json:"annotations"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(raw, &is); err != nil {
+		return errors.New("its Job cannot be read")
+	}
+	uid, mark := is.Metadata.UID, is.Metadata.Annotations[markOfJob]
+	if uid == "" || was.Mark == "" || mark != was.Mark || was.UID != "" && was.UID != uid {
+		return fmt.Errorf("the Job %s in %s is none that was made here, so it says nothing: remove it, and it is made anew",
+			ref.Name, ref.Namespace)
+	}
+	if was.UID == uid {
+		return nil
+	}
+	return updateDocument(ctx, w.act.State, jobsKey, func(all map[string]madeJob) {
+		if of := all[id]; of.Mark == was.Mark {
+			of.UID = uid
+			all[id] = of
+		}
+	})
 }
 
 // resultOf returns how a Job ended. A Job of somebody else says nothing.

@@ -3,6 +3,7 @@ package promotions
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -30,8 +31,9 @@ func (c working) Create(_ context.Context, ref integration.ObjectRef, raw json.R
 	if err := json.Unmarshal(raw, &job); err != nil {
 		return nil, err
 	}
+	job["metadata"].(map[string]any)["uid"] = fmt.Sprintf("uid-%d", len(c.jobs))
 	c.jobs[ref.Name] = job
-	return raw, nil
+	return json.Marshal(job)
 }
 
 // end lets all Jobs end in a way.
@@ -96,6 +98,67 @@ func TestVerificationByJobs(t *testing.T) {
 				t.Errorf("the run is %+v", last)
 			}
 		})
+	}
+}
+
+// A Job that has the name and the labels of one, but that no loop made, says nothing; a loop that was cut off right
+// after it made one knows it again.
+func TestForgedJobs(t *testing.T) {
+	remembered := func(p *timeline, change func(madeJob) madeJob) {
+		err := updateDocument(t.Context(), p.state, jobsKey, func(all map[string]madeJob) {
+			for id, of := range all {
+				all[id] = change(of)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		edit func(p *timeline, meta map[string]any)
+		gate string
+	}{
+		"the same":            {func(*timeline, map[string]any) {}, "open"},
+		"made anew by others": {func(_ *timeline, meta map[string]any) { meta["uid"] = "other" }, "closed verify"},
+		"made before": {func(p *timeline, meta map[string]any) {
+			remembered(p, func(of madeJob) madeJob { return madeJob{At: of.At, Mark: "x"} })
+		}, "closed verify"},
+		"of nobody": {func(p *timeline, _ map[string]any) {
+			if err := p.state.Remove(t.Context(), jobsKey); err != nil {
+				t.Fatal(err)
+			}
+		}, "closed verify"},
+		"cut off": {func(p *timeline, _ map[string]any) {
+			remembered(p, func(of madeJob) madeJob { return madeJob{At: of.At, Mark: of.Mark} })
+		}, "open"},
+	} {
+		p := newTimeline(t, timelineCase{Start: "2026-01-05T08:00Z", Targets: []timelineTarget{
+			{Name: "stage", App: "shop", File: "shop", Follows: "main"},
+			{Name: "production", App: "shop", File: "shop", After: []string{"stage"}, Ref: "A"}}})
+		cluster := working{jobs: map[string]map[string]any{}}
+		p.jobs, p.begun, p.now = map[string]string{"stage": "quay.io/acme/smoke:1"}, true, p.start
+		loop := func() {
+			p.now = p.now.Add(5 * time.Minute)
+			p.forge.now = p.now
+			act := p.actors()
+			act.Cluster = func(context.Context, integration.ClusterRef) (integration.ClusterWriter, error) {
+				return cluster, nil
+			}
+			if err := p.native().Run(t.Context(), p.env(), act); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.code["shop"] = []string{"B", "A"}
+		p.run("stage", "B", "ok")
+		loop()
+		for _, job := range cluster.jobs {
+			c.edit(p, job["metadata"].(map[string]any))
+		}
+		cluster.end("Complete")
+		loop()
+		if got := p.gate("production", "B"); len(cluster.jobs) != 1 || got != c.gate {
+			t.Errorf("%s: the gate is %s, want %s", name, got, c.gate)
+		}
 	}
 }
 
