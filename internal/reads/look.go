@@ -39,8 +39,8 @@ func (b *book) look(entries []*entry, u use, isFolder bool) {
 	}
 }
 
-// before records what is where the task is about to change something for the first time, if it is what the task found when
-// it first used the name.
+// before records what is where the task is about to change something for the first time, if it is what the task found
+// when it first used the name.
 func (b *book) before(e *entry, u use, isFolder bool) {
 	_, isThere := kindOf(e.Name)
 	e.isNew = !isThere
